@@ -4,8 +4,8 @@
 
 namespace dnheap {
 
-// Behind the number of all elements stand the lengths of the dimensions, then the lower bounds
-// (src/coreclr/vm/object.h, ArrayBase).
+// The lengths of the dimensions, then their lower bounds, follow the number of all elements (src/coreclr/vm/object.h,
+// ArrayBase).
 std::optional<ArrayBounds> ArrayBounds::of(const Memory &memory, Address object, const ElementShape &shape) {
   const u64 p = memory.format().pointer_size;
   const std::optional<u32> count = shape.rank ? memory.try_load<u32>(object + p) : std::nullopt;
@@ -21,7 +21,7 @@ std::optional<ArrayBounds> ArrayBounds::of(const Memory &memory, Address object,
       return std::nullopt;
     out.dimensions_.push_back({*length, static_cast<i32>(*lower)});
     is_empty |= *length == 0;
-    elements = std::min<u64>(elements * std::max(*length, 1u), u64{1} << 32); // more than there can be
+    elements = std::min<u64>(elements * std::max(*length, 1u), u64{1} << 32); // more elements than an array can have
   }
   return (is_empty ? 0 : elements) == *count ? std::optional(std::move(out)) : std::nullopt;
 }

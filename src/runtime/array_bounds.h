@@ -1,5 +1,5 @@
-// ArrayBounds: lengths and lower bounds of an array with several dimensions, or with one that does not begin at 0, as
-// the object itself has them; and what its elements are called by them. Two reads per dimension. Any thread.
+// ArrayBounds: the lengths and lower bounds of one array object that has several dimensions or does not begin at 0, and
+// the names of its elements by these bounds. Two reads per dimension. Any thread.
 #pragma once
 #include "runtime/fields.h"
 #include "target/memory.h"
@@ -12,12 +12,12 @@ namespace dnheap {
 
 class ArrayBounds {
 public:
-  // Nullopt: a vector, whose elements are counted from 0; or bounds that are not known, or make another number of
-  // elements than the object says.
+  // Nullopt: the array is a vector, whose elements are counted from 0; or its bounds are unknown, or they make another
+  // number of elements than the object's count.
   static std::optional<ArrayBounds> of(const Memory &memory, Address object, const ElementShape &shape);
 
-  std::string text() const;             // "[0..1,5..7]"; of a dimension without elements "[0..-1]"
-  std::string index(u64 element) const; // "1,5" of the fourth of them; the last dimension runs fastest
+  std::string text() const;             // "[0..1,5..7]"; a dimension without elements: "[0..-1]"
+  std::string index(u64 element) const; // "1,5" for the fourth element of these; the last dimension runs fastest
 
 private:
   struct Dimension {

@@ -1,5 +1,5 @@
-// LoadedAssembly: an assembly that the program has loaded, and whose it is: .NET's own, or the program's with all that
-// it brings. Plain data; Runtime::assemblies() lists them.
+// LoadedAssembly: an assembly that the program has loaded, and its origin: .NET's own, or the program's (with all the
+// libraries that the program brings). Plain data; Runtime::assemblies() lists them.
 #pragma once
 #include "base/integers.h"
 
@@ -11,18 +11,19 @@
 namespace dnheap {
 
 struct LoadedAssembly {
-  std::string name; // of its file: "Shop.dll"; of one that is made at run time its own: "Rules1"
-  std::string path; // empty: not known, or it lies in a bundle
+  std::string name; // of its file: "Shop.dll"; an assembly made at run time has its own: "Rules1"
+  std::string path; // empty: unknown, or the assembly lies in a bundle
   bool is_framework = false;
-  const char *why = ""; // that is thought
-  // As the runtime says it; nullopt where it does not publish that.
+  const char *why = ""; // the reason for is_framework
+  // As the runtime publishes it; nullopt: it does not.
   std::optional<bool> is_collectible = {}, is_dynamic = {}, is_loaded = {};
-  Address context = 0; // the AssemblyLoadContext that loaded it; 0: not known, or the runtime's own has no object yet
-  // Of the program's: full names of its types whose namespaces look like the framework's, "Microsoft.Shop.Cart".
+  Address context = 0; // the AssemblyLoadContext that loaded it; 0: unknown, or the default one without an object
+  // Set for the program's assemblies: full names of types whose namespaces look like the framework's,
+  // "Microsoft.Shop.Cart".
   std::vector<std::string> types_like_framework = {};
 };
 
-// Is that a name in a namespace of .NET's: "System.Threading.TimerQueue", "Microsoft.Extensions.…"?
+// True if the name is in one of .NET's namespaces: "System.Threading.TimerQueue", "Microsoft.Extensions.…".
 bool has_framework_namespace(std::string_view name);
 
 } // namespace dnheap

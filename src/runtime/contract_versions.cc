@@ -7,16 +7,16 @@ namespace dnheap {
 
 namespace {
 
-// What becomes of a contract whose version is not known.
+// How to treat a contract of an unknown version.
 enum class Unknown : u8 {
-  refuse,    // no object could be told
-  leave_out, // a part of the answer is missing
-  read_on,   // by the newest reader, knowingly: whatever it reads has to pass a test of its own
+  refuse,    // no object could be identified
+  leave_out, // the answers that need it are left out
+  read_on,   // by the newest reader, on purpose: all that it reads has to pass a test of its own
 };
 
 struct Reader {
   const char *contract;
-  const char *core_clr, *native_aot; // the versions that are read, with spaces between; empty: that kind has none
+  const char *core_clr, *native_aot; // the versions that are read, separated by spaces; empty: no such contract
   Unknown otherwise;
 };
 
@@ -29,15 +29,15 @@ constexpr Reader readers[] = {
     {"Thread", "c1", "n1 c1001", Unknown::leave_out},
     {"SyncBlock", "c1", "", Unknown::leave_out},
     {"BuiltInCOM", "c1", "", Unknown::leave_out},
-    // Metadata must be metadata, and define the types that the runtime loaded.
+    // The test of the data: it must be metadata, and define the types that the runtime loaded.
     {"Loader", "c1", "", Unknown::read_on},
     {"EcmaMetadata", "c1", "", Unknown::read_on},
-    // What lies behind a stub must be a sound MethodDesc.
+    // The target of a stub must be a sound MethodDesc.
     {"PrecodeStubs", "c1 c2 c3", "", Unknown::read_on},
     {"PlatformMetadata", "c1", "", Unknown::read_on},
 };
 
-// What a row lists.
+// Returns the versions that a row lists.
 std::string known_versions(const Reader &row, ReaderFamily family, std::span<const GcReader> more) {
   const char *listed = family == ReaderFamily::core_clr ? row.core_clr : row.native_aot;
   if (listed != from_readers)
@@ -61,8 +61,8 @@ bool lists(std::string_view versions, std::string_view version) {
 
 std::string newest_of(std::string_view versions) { return std::string(versions.substr(versions.rfind(' ') + 1)); }
 
-// The word in front of an object is read as in every version that is known. A target that publishes another form of it
-// has none of what rests on that read.
+// All known versions have the same word in front of an object. If a target publishes another form of it, the answers
+// that rest on that word are left out.
 struct HeaderMask {
   const char *global;
   u64 value;

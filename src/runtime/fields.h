@@ -1,8 +1,8 @@
-// Fields: what the parts of an object are called, whatever the kind of runtime: the fields of a type, the name of the
-// reference that lies so many bytes into an object, the method that a delegate calls. Every Runtime hands one out; this
-// class itself is for runtimes that do not say, and calls references by their offset.
-// The first question about a type reads its fields (some µs each); from then on reference() is a look-up and one binary
-// search. What it has read it keeps; names of references are kept once each. From one thread at a time.
+// Fields: names for the parts of an object, for every kind of runtime: the fields of a type, the name of the reference
+// at an offset in an object, the methods that a delegate calls. Every Runtime hands one out; this class itself serves
+// runtimes that publish no names, and names references by their offset. The first question about a type reads its
+// fields (some µs each); after that, reference() costs a look-up and one binary search. It keeps what it has read, and
+// each name of a reference once. From one thread at a time.
 #pragma once
 #include "metadata/signature.h"
 
@@ -14,50 +14,50 @@
 
 namespace dnheap {
 
-// An argument of a generic type, by name; of a generic struct its own, too. What instances over references share tells
-// only names apart.
+// An argument of a generic type, by name; a generic struct has arguments of its own. Instances over references share
+// their code and differ only in these names.
 struct TypeArgument {
   std::string name;
-  std::shared_ptr<const std::vector<TypeArgument>> arguments = {}; // null: none, or cannot be told
+  std::shared_ptr<const std::vector<TypeArgument>> arguments = {}; // null: none, or unknown
 };
 using TypeArguments = std::shared_ptr<const std::vector<TypeArgument>>;
 
 struct InstanceField {
   std::string name;         // as in the metadata
   ElementType type{};       // every kind of reference is Class, every struct ValueType; enums are their primitive
-  std::string type_name;    // as types are named everywhere; empty: cannot be told
-  u64 offset = 0;           // from the object's first byte, its MethodTable pointer; in structs as if they were boxed
+  std::string type_name;    // spelled as all type names are; empty: unknown
+  u64 offset = 0;           // from the object's first byte, its MethodTable pointer; structs count as if boxed
   std::optional<u64> size;  // bytes
-  Address method_table = 0; // of a struct: of its type, or of one laid out the same; 0: cannot be told
+  Address method_table = 0; // of a struct: its type, or a type with the same layout; 0: unknown
   Address declaring_type = 0;
-  TypeArguments arguments = {}; // of a generic struct, those that `type_name` has; null: none, or cannot be told
-  u64 count = 1;                // so many lie one behind the other, each `size` long: in inline arrays, fixed buffers
+  TypeArguments arguments = {}; // of a generic struct: the arguments that `type_name` has; null: none, or unknown
+  u64 count = 1;                // number of equal elements of `size` bytes, in inline arrays and fixed buffers
 
   bool is_reference() const { return type == ElementType::Class; }
 };
 
-// How an array's elements lie.
+// How the elements of an array are laid out.
 struct ElementShape {
   ElementType type{};       // as in InstanceField
-  u64 start = 0, size = 0;  // from the object's first byte; of one element
+  u64 start = 0, size = 0;  // `start`: from the object's first byte; `size`: of one element
   u32 rank = 0;             // 0: a vector
-  Address method_table = 0; // of the elements' type; of structs never a shared one
+  Address method_table = 0; // of the elements' type; for structs never a shared one
 };
 
 struct DelegateTarget {
-  Address object = 0; // on which the method is called; 0: none, it is static
-  std::string method; // "Shop.Cart.OnChanged"; where it cannot be told, what is known: "libcoreclr.so+0x1234"
+  Address object = 0; // the object that the method is called on; 0: none, the method is static
+  std::string method; // "Shop.Cart.OnChanged"; if the name is unknown, what is known: "libcoreclr.so+0x1234"
 };
 
-// The delegates that a multicast delegate calls: words that lie one behind the other in an array.
+// The delegates that a multicast delegate calls: equally spaced words in an array.
 struct DelegateList {
-  Address array = 0;   // the object; 0: it calls no others
-  Address first = 0;   // where the first reference lies
+  Address array = 0;   // the array object; 0: the delegate calls no others
+  Address first = 0;   // address of the first reference
   u64 count = 0;       // no more than the array has
-  bool is_cut = false; // the delegate counts more than the array has: one of them is damaged
+  bool is_cut = false; // the delegate's count is larger than the array: one of the two is damaged
 };
 
-// Which name, of all that this Fields has told.
+// The number of a name that this Fields has handed out.
 enum class ReferenceName : u32 {};
 
 class Fields {
@@ -67,32 +67,31 @@ public:
   Fields &operator=(const Fields &) = delete;
   virtual ~Fields() = default;
 
-  // All fields of an object, inherited ones first, then as the runtime lists them. Empty, too, where they cannot be
-  // told.
+  // Returns all fields of an object, inherited ones first, then in the runtime's order. Empty also if they are unknown.
   virtual const std::vector<InstanceField> &instance_fields(Address method_table);
-  // The same of a struct's MethodTable that several instances may share: with the names of one's arguments. Not kept,
-  // so it costs as much each time.
+  // Returns the fields of a struct whose MethodTable several instances may share, named with the arguments of one
+  // instance. Not kept: each call costs as much as the first.
   virtual std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments);
-  // Nullopt: no array, or cannot be told.
+  // Nullopt: no array, or unknown.
   virtual std::optional<ElementShape> elements(Address method_table);
 
-  // What the reference that lies `offset` bytes into an object of this type is called, elements folded: "._tables",
-  // "[*]", "[*].value", "._slots[*].Item". Where fields overlap, all that it may be: "._text|._bytes". Where there is
-  // no name, by offset: ".0x18". The same name has the same number.
+  // Returns the name of the reference at `offset` bytes into an object of this type, with elements folded: "._tables",
+  // "[*]", "[*].value", "._slots[*].Item". Overlapping fields give all their names: "._text|._bytes". A reference
+  // without a name is named by its offset: ".0x18". Equal names have equal numbers.
   virtual ReferenceName reference(Address method_table, u64 offset);
-  // Valid until this object goes.
+  // Valid as long as this object.
   const std::string &text(ReferenceName name) const { return *texts_[static_cast<u32>(name)]; }
-  // The same with its elements told: "[17].value", of an array with two dimensions "[1,2]".
+  // The same name with the elements' numbers: "[17].value"; in an array with two dimensions "[1,2]".
   virtual std::string exact_reference(Address object, Address method_table, u64 offset);
 
-  // What a delegate calls, a multicast one each of its delegates in turn; at most `limit`. Empty: no delegate, or it
-  // cannot be told.
+  // Returns what a delegate calls; for a multicast delegate, what each of its delegates calls, in order; at most
+  // `limit`. Empty: no delegate, or unknown.
   virtual std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit);
 
-  // Nullopt: no delegate, or its fields are not those that delegates are known to have.
+  // Nullopt: no delegate, or its fields are not the known ones of delegates.
   virtual std::optional<DelegateList> delegate_list(Address object, Address method_table);
 
-  // Why fields could not be told: one line per reason.
+  // Why fields are unknown: one line per reason.
   virtual std::vector<std::string> problems() const { return {}; }
 
 protected:

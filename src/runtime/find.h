@@ -1,5 +1,5 @@
-// Finds the .NET runtimes of a target, of every kind: by a module's name where that tells, else by what a module
-// exports or its memory holds. Costs a look at every module, and one pass over their writable memory.
+// Finds the .NET runtimes of a target, of every kind: by a module's name if that is enough, else by what a module
+// exports or holds in memory. Costs a look at every module, and one pass over their writable memory.
 #pragma once
 #include "runtime/hints.h"
 #include "runtime/runtime.h"

@@ -13,7 +13,8 @@ template <class Reader> std::unique_ptr<Gc> make(const Memory &memory, const Con
 
 } // namespace
 
-// The specification looks at objects only; the walk cuts contexts out wherever they lie, also where a segment begins.
+// The specification applies contexts only behind objects; the walk skips them wherever they lie, also at a segment's
+// start.
 Address Gc::get_potential_next_object_address(Address address, u64 aligned_size, GCSegmentGeneration generation,
                                               std::span<const AllocationContext> contexts, Format format) {
   Address next = add_clamped(address, aligned_size);
@@ -33,7 +34,7 @@ std::vector<HandleType> Gc::get_handle_types(std::span<const u32> types) {
   return out;
 }
 
-// A new version: its file in gc/, and a row here.
+// A new version needs a file in gc/ and a row here.
 std::span<const GcReader> gc_readers() {
   static const GcReader readers[] = {{"c1", make<Gc1>}};
   return readers;

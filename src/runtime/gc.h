@@ -1,8 +1,8 @@
 // Gc: the GC contract's functions, whatever its version: one class per version implements them (gc/gc_1.h), chosen by
-// what the target publishes. Spec: dotnet/runtime docs/design/datacontracts/GC.md; where it is wrong the code does what
-// the runtime does, and says so. doc/contracts.md maps each API to its function and test. Functions read the target at
-// each call; lists are capped, circles noticed. They throw Error when something needed is unreadable, and may be called
-// from any thread.
+// what the target publishes. Spec: dotnet/runtime docs/design/datacontracts/GC.md; where the spec is wrong, the code
+// does what the runtime does, and a comment says so. doc/contracts.md maps each API to its function and test. Functions
+// read the target at each call; lists are capped, and cycles are detected. They throw Error when something needed is
+// unreadable, and may be called from any thread.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc_data.h"
@@ -20,7 +20,7 @@ class Gc {
 public:
   virtual ~Gc() = default;
 
-  // Of the whole GC.
+  // The whole GC.
 
   // "workstation" or "server", "regions" or "segments", perhaps "background", "dynamic_heap".
   virtual std::vector<std::string> get_gc_identifiers() const = 0;
@@ -29,12 +29,12 @@ public:
   bool has_regions() const { return has_identifier("regions"); }
   // 1 to 4,096. Throws when the identifiers name neither kind of GC.
   virtual u32 get_gc_heap_count() const = 0;
-  // False while a collection changes the structures: what the other functions say may then be wrong in places.
+  // False while a collection changes the structures: results of the other functions may then be partly wrong.
   virtual bool get_gc_structures_valid() const = 0;
   virtual u32 get_max_generation() const = 0; // 2
   // The lowest and highest address that the GC manages, as the VM's write barrier knows them.
   virtual std::optional<std::pair<Address, Address>> get_gc_bounds() const = 0;
-  // c_gc_state of background GC, see gc_state_name(); absent without background GC, where the specification says 0.
+  // c_gc_state of background GC, see gc_state_name(); absent without background GC, for which the specification has 0.
   virtual std::optional<u32> get_current_gc_state() const = 0;
   // Absent without "dynamic_heap". The specification's older name is TryGetDynamicAdaptationMode.
   virtual std::optional<i32> try_get_gc_dynamic_adaptation_mode() const = 0;
@@ -43,7 +43,7 @@ public:
   // The allocation context of threads that have none of their own.
   virtual std::optional<AllocationContext> get_global_allocation_context() const = 0;
 
-  // Of one heap.
+  // One heap.
 
   // The gc_heap of each heap of server GC; one 0, the only heap, for workstation GC.
   virtual std::vector<Address> get_gc_heaps() const = 0;
@@ -54,42 +54,43 @@ public:
   // Segments.
 
   virtual GCHeapSegmentData get_heap_segment_data(Address segment) const = 0;
-  // All segments of one heap, oldest generation first. Problems (a list that is cut short by missing memory or that
-  // runs in a circle) end that list and are added to `problems`.
+  // Returns all segments of one heap, oldest generation first. A list that is cut short by missing memory, or has a
+  // cycle, ends there, and the problem is added to `problems`.
   virtual std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap,
                                                                  std::vector<std::string> &problems) const = 0;
-  // Rounds an object's size up to what it takes in the heap.
+  // Rounds an object's size up to the bytes that it takes in the heap.
   static u64 align_object_size(u64 size, Format format, bool large) {
     return align_up(size, large ? 8 : format.pointer_size);
   }
-  // Where the object behind the one at `address` begins, if there is one: behind the allocation context that begins
-  // there, which holds no objects. `aligned_size` is that of the object at `address`; `contexts` those of all threads,
-  // the global one and each heap's of gen0, in any order.
+  // Returns where the object behind the one at `address` begins, if there is one: an allocation context that begins
+  // there holds no objects and is skipped. `aligned_size` is the size of the object at `address`; `contexts` are those
+  // of all threads, the global one and each heap's for gen0, in any order.
   static Address get_potential_next_object_address(Address address, u64 aligned_size, GCSegmentGeneration generation,
                                                    std::span<const AllocationContext> contexts, Format format);
 
-  // Handles. Problems (tables or segments that the dump lacks, lists that run in a circle) are added
-  // to `problems`, and the rest is returned.
+  // Handles. Problems (tables or segments that are not in the dump, lists with a cycle) are added to `problems`; the
+  // rest is returned.
 
-  // The kinds that this runtime's tables may hold. Those of features that it publishes as switched off are left out.
+  // The kinds of handles that this runtime's tables may hold. Kinds of features that it publishes as switched off are
+  // left out.
   virtual std::vector<HandleType> get_supported_handle_types() const = 0;
-  // By number; numbers that are no kind are left out.
+  // Maps numbers to kinds; unknown numbers are left out.
   static std::vector<HandleType> get_handle_types(std::span<const u32> types);
-  // Every handle of these kinds whose object is not null, by table, segment, kind and place.
+  // Every handle of these kinds whose object is not null, by table, segment, kind and position.
   virtual std::vector<HandleData> get_handles(std::span<const HandleType> types,
                                               std::vector<std::string> &problems) const = 0;
-  // The second word of a handle; absent where its block has none, where the specification says 0.
+  // The second word of a handle; absent if its block has none, for which the specification has 0.
   virtual std::optional<u64> get_handle_extra_info(Address handle) const = 0;
   // One per segment of a table; `heap` is the number of the table.
   virtual std::vector<GCMemoryRegionData> get_handle_table_memory_regions(std::vector<std::string> &problems) const = 0;
 
   // Memory without objects.
 
-  // Card tables with all that lies beside them (bricks, bundles, mark array, …): reserved bytes. Absent where the
-  // runtime does not say.
+  // Reserved bytes of the card tables with all that is allocated with them (bricks, bundles, mark array, …). Absent if
+  // the runtime does not publish them.
   virtual std::optional<std::vector<GCMemoryRegionData>>
   get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const = 0;
-  // Regions and segments that are free: kept for later, or to be given back to the system. Committed bytes.
+  // Free regions and segments: kept for later, or to be given back to the system. Committed bytes.
   virtual std::vector<GCMemoryRegionData> get_gc_free_regions(std::vector<std::string> &problems) const = 0;
 
 protected:
@@ -98,7 +99,7 @@ protected:
   Gc &operator=(const Gc &) = default;
 };
 
-// What reads one version of the contract. Both stay valid as long as what is made.
+// The reader for one version of the contract. Memory and descriptor must outlive the Gc that is made.
 struct GcReader {
   std::string version; // as descriptors write it: "c1"
   std::unique_ptr<Gc> (*make)(const Memory &memory, const ContractDescriptor &descriptor);
@@ -106,8 +107,8 @@ struct GcReader {
 
 // dnheap's own, oldest first.
 std::span<const GcReader> gc_readers();
-// The reader for the version that the descriptor publishes, of dnheap's own and `more`; the newest of its own where it
-// publishes none. Throws Error when there is none for it.
+// Returns a reader for the version that the descriptor publishes, from dnheap's own and `more`; the newest of dnheap's
+// own if none is published. Throws Error if there is no reader for that version.
 std::unique_ptr<Gc> make_gc(const Memory &memory, const ContractDescriptor &descriptor, std::span<const GcReader> more);
 
 } // namespace dnheap

@@ -1,7 +1,7 @@
-// What the GC contract, version 1, says of heaps, generations, segments, regions and failed allocations, as plain data.
-// Filled by Gc1 (gc_1.h); costs nothing, anybody may hold it. Optional members are absent when the runtime has no such
-// datum, does not say where it lies, or when the dump lacks it: never 0 or -1 in its place.
-// Spec: dotnet/runtime docs/design/datacontracts/GC.md; structures: gc/gcinterface.dac.h.
+// Data of the GC contract, version 1, on heaps, generations, segments, regions and failed allocations. Plain data,
+// filled by Gc1 (gc_1.h); costs nothing, any code may hold it. Optional members are absent when the runtime has no such
+// datum, does not publish its place, or when it is not in the dump: never 0 or -1 in its place. Spec: dotnet/runtime
+// docs/design/datacontracts/GC.md; structures: gc/gcinterface.dac.h.
 #pragma once
 #include "base/integers.h"
 
@@ -15,7 +15,7 @@ struct GCHeapSegmentData {
   Address address = 0; // of the heap_segment itself
   Address allocated = 0, committed = 0, reserved = 0, used = 0, mem = 0, next = 0;
   u64 flags = 0;
-  std::optional<Address> background_allocated; // end of what a background GC looks at; 0: new since it began
+  std::optional<Address> background_allocated; // end of the part that a background GC scans; 0: a newer segment
   std::optional<Address> heap;                 // the gc_heap that owns it; server GC only
 };
 
@@ -24,7 +24,7 @@ inline constexpr u64 heap_segment_flags_readonly = 1; // frozen (NonGC heap)
 
 struct GCGenerationData {
   Address start_segment = 0;
-  std::optional<Address> allocation_start; // absent in builds with regions, where the specification says -1
+  std::optional<Address> allocation_start; // absent in builds with regions, for which the specification has -1
   Address allocation_context_pointer = 0, allocation_context_limit = 0;
 };
 
@@ -36,39 +36,39 @@ struct GCHeapData {
   // Background GC.
   std::optional<Address> mark_array, next_sweep_object;
   std::optional<Address> background_saved_min_address, background_saved_max_address;
-  std::optional<Address> saved_sweep_ephemeral_segment, saved_sweep_ephemeral_start; // builds without regions only
+  std::optional<Address> saved_sweep_ephemeral_segment, saved_sweep_ephemeral_start; // only builds without regions
   std::optional<Address> card_table;
   // Ends of the finalization queue's parts, see finalize_queue_parts().
   std::optional<std::vector<Address>> fill_pointers;
-  // Objects that a heap analysis (!GCRoot of old) marked as roots; mostly null.
+  // Objects that a heap analysis (the old !GCRoot) marked as roots; mostly null.
   std::optional<Address> internal_root_array;
   std::optional<u64> internal_root_array_index;
   std::optional<bool> heap_analyze_success;
-  // Counters; what each means: gc_mechanisms_1.h.
+  // Counters; gc_mechanisms_1.h explains each.
   std::optional<std::vector<u64>> interesting_data, compact_reasons, expand_mechanisms, interesting_mechanism_bits;
 };
 
 // One part of a heap's finalization queue: pointers to objects, [start, end) in the target.
 struct GCFinalizeQueuePart {
-  const char *name; // "poh", "loh", "gen2", "gen1", "gen0": not found dead yet; "critical", "ready": finalizer is due
+  const char *name; // "poh", "loh", "gen2", "gen1", "gen0": not found dead yet; "critical", "ready": to be finalized
   Address start = 0, end = 0;
 };
-// In the order in which they lie. The contract says where each part ends, not where the first begins: that one, "poh",
-// is taken to be empty, as it is in every runtime (gc/gc.cpp, CFinalize). Empty when the pointers do not ascend.
+// Returns the parts in memory order. The contract publishes the end of each part, but not the start of the first,
+// "poh": it counts as empty, as in every runtime (gc/gc.cpp, CFinalize). Empty if the pointers do not ascend.
 std::vector<GCFinalizeQueuePart> finalize_queue_parts(const GCHeapData &heap);
 
 enum class GCSegmentGeneration : u8 { gen0, gen1, gen2, loh, poh, frozen };
 inline constexpr u64 generation_count = 6;
 const char *name_of(GCSegmentGeneration generation); // "gen0", …, "loh", "poh", "frozen"
 
-// A stretch of the heap that holds objects: a region, a segment, or the part of the ephemeral segment that one
-// generation occupies.
+// A range of the heap that holds objects: a region, a segment, or the part of the ephemeral segment that one generation
+// occupies.
 struct GCHeapSegmentInfo {
   GCSegmentGeneration generation = GCSegmentGeneration::gen0;
   Address segment = 0;
   Address start = 0, end = 0;                         // first object, end of objects
-  std::optional<Address> committed_end, reserved_end; // absent where the runtime does not say
-  std::optional<Address> used_end;                    // beyond it nothing was written since it was committed
+  std::optional<Address> committed_end, reserved_end; // absent if the runtime does not publish them
+  std::optional<Address> used_end;                    // nothing beyond it was written since it was committed
 
   bool is_sound() const {
     Address committed = committed_end.value_or(end);
@@ -76,7 +76,7 @@ struct GCHeapSegmentInfo {
   }
 };
 
-// The same, of a certain heap.
+// The same, with the heap that it belongs to.
 struct GCHeapSegment : GCHeapSegmentInfo {
   u32 heap = 0; // number of the GC heap
 };
@@ -86,7 +86,7 @@ struct AllocationContext {
   bool operator==(const AllocationContext &) const = default;
 };
 
-// Which GC it is.
+// The kind of GC.
 struct GCFlavour {
   std::vector<std::string> identifiers; // as the GC contract has them
   bool server = false, regions = false;
@@ -96,16 +96,16 @@ struct GCFlavour {
 // The last time that the GC could not get memory. All zero: never (see happened()).
 struct GCOomData {
   i32 reason = 0;                      // oom_reason
-  u64 alloc_size = 0;                  // bytes that were asked for
-  Address reserved = 0, allocated = 0; // of the segment tried last
+  u64 alloc_size = 0;                  // bytes that were requested
+  Address reserved = 0, allocated = 0; // of the segment that was tried last
   u64 gc_index = 0;                    // number of the collection
   i32 fgm = 0;                         // failure_get_memory
-  u64 size = 0;                        // bytes that could not be got from the system
+  u64 size = 0;                        // bytes that the system refused
   u64 available_pagefile_mb = 0;       // MiB left at that time
-  bool loh_p = false;                  // a large object's
+  bool loh_p = false;                  // the request was for a large object
   bool happened() const { return reason != 0 || fgm != 0; }
 };
-// oom_reason and failure_get_memory of gc/gcinterface.dac.h in words; "reason 9" for what is not known.
+// Returns the text for an oom_reason or failure_get_memory of gc/gcinterface.dac.h; "reason 9" for an unknown one.
 std::string oom_reason_text(i32 reason);
 std::string failure_get_memory_text(i32 fgm);
 
@@ -118,17 +118,17 @@ enum class FreeRegionKind : u8 {
   uoh_segment = 5,
 };
 const char *name_of(FreeRegionKind kind); // "global_huge_region", …
-// Which list of an array of free lists: by the size of its regions.
+// One of an array of free lists, by the size of its regions.
 enum class RegionSize : u8 { basic, large, huge };
 const char *name_of(RegionSize size); // "basic", "large", "huge"
 
-// A stretch of memory that belongs to the GC but holds no objects.
+// A range of memory that belongs to the GC but holds no objects.
 struct GCMemoryRegionData {
   Address start = 0;
-  u64 size = 0;                                  // bytes: committed, for bookkeeping reserved
+  u64 size = 0;                                  // committed bytes; for bookkeeping, reserved bytes
   FreeRegionKind kind = FreeRegionKind::unknown; // of free regions
   std::optional<RegionSize> region_size = {};    // of free regions in lists
-  u32 heap = 0; // number of the heap; of handle tables, number of the table (one per processor in server GC)
+  u32 heap = 0; // number of the heap; for handle tables, the number of the table (one per processor in server GC)
   bool operator==(const GCMemoryRegionData &) const = default;
 };
 

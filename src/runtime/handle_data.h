@@ -1,4 +1,4 @@
-// GC handles: their kinds, and what the GC contract says of one. Plain data; Gc1::get_handles (gc_1.h) fills it.
+// GC handles: their kinds, and the GC contract's data on one handle. Plain data; Gc1::get_handles (gc_1.h) fills it.
 // Spec: dotnet/runtime docs/design/datacontracts/GC.md, GetHandles; kinds: gc/gcinterface.h, HandleType.
 #pragma once
 #include "base/integers.h"
@@ -8,8 +8,8 @@
 
 namespace dnheap {
 
-// The numbers are those of the handle tables, in all versions. The contract knows all but variable, async_pinned,
-// sized_ref and weak_native_com, which tables of .NET 8, and of standalone GCs, may hold.
+// The numbers are those of the handle tables in all versions. The contract lacks variable, async_pinned, sized_ref and
+// weak_native_com, which tables of .NET 8 and of standalone GCs may hold.
 enum class HandleType : u8 {
   weak_short = 0,
   weak_long = 1,
@@ -21,28 +21,29 @@ enum class HandleType : u8 {
   async_pinned = 7,
   sized_ref = 8,
   weak_native_com = 9,
-  weak_interior_pointer = 10, // a weak handle that also updates a pointer into the object; from .NET 9 on. Not strong.
-  cross_reference = 11,       // from .NET 10 on
+  weak_interior_pointer = 10, // a weak handle that also updates a pointer into the object; .NET 9 and later
+  cross_reference = 11,       // .NET 10 and later
 };
 inline constexpr u32 handle_type_count = 12;
 const char *name_of(HandleType type); // "weak_short", …
 
-// Does a handle of that kind keep its object alive, whatever else? Not: ref_counted (only while its count is not 0).
+// True if a handle of that kind always keeps its object alive. False for ref_counted, which does so only while its
+// count is not 0.
 bool is_strong(HandleType type);
-// Does it carry a second word: a dependent handle's secondary object, a weak_interior_pointer's place of the pointer, a
-// cross_reference's context?
+// True if the handle has a second word: a dependent handle's secondary object, the address of a weak_interior_pointer's
+// pointer, a cross_reference's context.
 bool has_secondary(HandleType type);
 
 struct HandleData {
   Address handle = 0; // the slot
-  Address object = 0; // what is in it; never null
+  Address object = 0; // the object in the slot; never null
   HandleType type = HandleType::weak_short;
   bool strong_reference = false;
-  // has_secondary() kinds: the second word; absent where its block has none. May be null.
+  // The second word of the has_secondary() kinds; absent if its block has none. May be null.
   std::optional<Address> secondary = {};
-  // ref_counted, of runtimes with built-in COM that publish where it lies: the wrapper's count.
+  // The COM wrapper's count of a ref_counted handle, in runtimes with built-in COM that publish its place.
   std::optional<u32> ref_count = {};
-  u32 table = 0; // number of its table: 0 for workstation GC, else of the processor on which it was made
+  u32 table = 0; // number of its table: 0 for workstation GC, else the processor on which the handle was made
 };
 
 } // namespace dnheap

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// Of a library's names, one per system.
+// One library's names, one per system.
 struct Names {
   const char *linux_os, *windows, *macos;
 
@@ -19,7 +19,7 @@ constexpr Names separate_gcs[] = {{"libclrgc.so", "clrgc.dll", "libclrgc.dylib"}
 constexpr Names hosts[] = {{"libhostfxr.so", "hostfxr.dll", "libhostfxr.dylib"},
                            {"libhostpolicy.so", "hostpolicy.dll", "libhostpolicy.dylib"}};
 
-// Those of Microsoft.NETCore.App/native and of the hosts; C and C++ runtimes.
+// Libraries of Microsoft.NETCore.App/native and of the hosts; C and C++ runtimes.
 constexpr const char *native_windows_prefixes[] = {"hostfxr",
                                                    "hostpolicy",
                                                    "clrjit",

@@ -1,5 +1,5 @@
-// ListWalk: where a linked list of the target's is left: it may lead back, and be longer than any that a process has.
-// One entry of a set per node.
+// ListWalk: decides where the walk along a linked list of the target ends: a damaged list may have a cycle, or be
+// longer than any in a real process. One entry of a set per node.
 #pragma once
 #include "base/text.h"
 
@@ -11,8 +11,8 @@ class ListWalk {
 public:
   explicit ListWalk(u64 most) : most_(most) {}
 
-  // Empty: the walk goes on there. Else how the sentence ends that begins with the list's name: "runs in a circle at
-  // 0x7f10".
+  // Returns an empty text if the walk goes on at `node`. Else the end of a sentence that begins with the list's name:
+  // "runs in a circle at 0x7f10".
   std::string why_not(Address node) {
     if (!seen_.insert(node).second)
       return "runs in a circle at " + hex(node);

@@ -43,7 +43,7 @@ ReferenceName NamedFields::reference(Address mt, u64 offset) {
   return ReferenceName{found->number};
 }
 
-// By offset; behind a struct of unknown type, from where that begins.
+// Names a reference by its offset; inside a struct of unknown type, by the offset in that struct.
 std::string NamedFields::unnamed(const TypeNames &names, u64 offset) const {
   std::string out;
   if (names.array && offset >= names.array->start) {

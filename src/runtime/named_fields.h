@@ -1,5 +1,5 @@
-// NamedFields: Fields (fields.h) of runtimes that know what fields are called: how a reference is found by its offset,
-// once somebody has said how the references of its type lie. Costs and threads as there.
+// NamedFields: Fields (fields.h) of runtimes that have field names. Finds a reference by its offset, once a subclass
+// has listed the references of its type. Costs and threads as there.
 #pragma once
 #include "runtime/fields.h"
 #include "runtime/reference_layout.h"
@@ -20,11 +20,11 @@ public:
 
 protected:
   struct TypeNames {
-    ReferenceLayout layout; // by offset in the object; of an array: in an element
+    ReferenceLayout layout; // by offset in the object; for an array, in an element
     std::optional<ElementShape> array;
   };
 
-  // Each is asked once per type; the layout sealed.
+  // Both are called once per type; the layout is returned sealed.
   virtual std::vector<InstanceField> read_fields(Address method_table) = 0;
   virtual TypeNames build_names(Address method_table) = 0;
 
@@ -32,13 +32,13 @@ protected:
 
 private:
   TypeNames &names_of(Address method_table);
-  // The reference that lies there, and the number of its element at each level; null: none does.
+  // Returns the reference at that offset, and the number of its element at each level; null: none lies there.
   ReferenceLayout::Reference *locate(TypeNames &names, u64 offset, std::vector<u64> *elements);
   std::string unnamed(const TypeNames &names, u64 offset) const;
 
-  std::unordered_map<Address, std::vector<InstanceField>> fields_; // a list stays where it is while others come
+  std::unordered_map<Address, std::vector<InstanceField>> fields_; // a list's address is stable while others are added
   std::unordered_map<Address, std::unique_ptr<TypeNames>> names_;
-  Address last_ = 0; // the type that reference() was asked about last
+  Address last_ = 0; // the last type passed to reference()
   TypeNames *last_names_ = nullptr;
 };
 

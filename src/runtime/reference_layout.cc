@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_joined = 256; // characters of the names of fields that overlap
+constexpr u64 max_joined = 256; // characters of the joined names of overlapping fields
 
 } // namespace
 

@@ -1,6 +1,6 @@
-// ReferenceLayout: where the references of one type lie and what each is called, structs and inline arrays resolved: a
-// list sorted by offset, in which a run of equal elements counts once. Built once per type (NamedFields); looking up is
-// a binary search per level of inline arrays. Knows nothing of any runtime. Immutable once sealed: any thread.
+// ReferenceLayout: the offsets and names of the references of one type, with structs and inline arrays resolved: a list
+// sorted by offset, in which a run of equal elements counts once. Built once per type (NamedFields); a look-up is a
+// binary search per level of inline arrays. Knows nothing of any runtime. Immutable once sealed: any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// "._items", or with elements "._slots[*].Item": where they are, `stars` says, so that a number can take their place.
+// "._items", or with elements "._slots[*].Item": `stars` has the positions at which numbers can be put.
 struct PathText {
   std::string text;
   std::vector<u32> stars; // positions of the '*', ascending
@@ -24,7 +24,7 @@ struct PathText {
     return *this;
   }
 };
-// With elements[i] in the place of the i-th star.
+// Returns the path with elements[i] in place of the i-th star.
 std::string exact_text(const PathText &path, const std::vector<std::string> &elements);
 
 class ReferenceLayout {
@@ -32,14 +32,14 @@ public:
   struct Reference {
     u64 offset;
     PathText path;
-    u32 number = ~0u; // whatever the owner wants to remember
+    u32 number = ~0u; // free for the owner's use
   };
   // `count` elements of `stride` bytes each, with references at offsets relative to an element.
   struct Run {
     u64 offset, stride, count;
-    std::vector<ReferenceLayout> elements; // one
+    std::vector<ReferenceLayout> elements; // exactly one: the layout of every element
   };
-  // A stretch that has a name, but of which it is not known what lies in it.
+  // A range that has a name, but whose content is unknown.
   struct Unknown {
     u64 offset;
     PathText path;
@@ -50,11 +50,11 @@ public:
   std::vector<Unknown> unknowns;
 
   bool empty() const { return references.empty() && runs.empty() && unknowns.empty(); }
-  // Sorts; references at the same offset become one, called "._a|._b".
+  // Sorts, and merges references at the same offset into one, named "._a|._b".
   void seal();
-  // Null: none lies there. `elements` gets the number of the element at each level.
+  // Null: no reference lies there. `elements` gets the number of the element at each level.
   Reference *find(u64 offset, std::vector<u64> *elements = nullptr);
-  // The last stretch that begins at `offset` or before; null: none.
+  // Returns the last unknown range that begins at `offset` or before; null: none.
   const Unknown *find_unknown(u64 offset) const;
 };
 

@@ -9,9 +9,9 @@ namespace dnheap {
 
 namespace {
 
-using Extents = std::vector<std::pair<Address, Address>>; // [start, end), by address, none overlaps another
+using Extents = std::vector<std::pair<Address, Address>>; // [start, end), by address, without overlaps
 
-// They are sorted by their starts.
+// `ranges` are sorted by their starts.
 Extents extents_of(std::span<const AbsentRange> ranges) {
   Extents out;
   for (const AbsentRange &range : ranges) {
@@ -41,9 +41,9 @@ std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &prob
   return out;
 }
 
-// Generations have a context of their own only while the GC plans, and it says where objects are to be moved: what lies
-// there are still the objects of before, or the free space that is to be filled. See gc.cpp, adjust_limit() and
-// fix_older_allocation_area(). One without anything left has no room behind it either, unlike a thread's.
+// A generation has a context of its own only while the GC plans moves: the memory there still holds the old objects, or
+// the free space that is to be filled. See gc.cpp, adjust_limit() and fix_older_allocation_area(). Unlike a thread's,
+// such a context has no room behind it when it is used up.
 std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::string> &problems) const {
   std::vector<AllocationContext> out;
   std::vector<std::string> said_elsewhere;
@@ -113,8 +113,8 @@ void Runtime::look_for_heap() {
     set_no_heap(std::move(why));
 }
 
-// A dump that was cut off says which memory it has lost (Target::absent), and is looked at with gaps, as is one that
-// holds a part of the heap; one that holds hardly any of it, and never had it, is of another kind.
+// A dump that was cut off lists the memory that it has lost (Target::absent), and is analyzed with gaps, as is a dump
+// that holds a part of the heap. A dump that holds hardly any of the heap, and never did, is of a kind without heap.
 std::string Runtime::why_not_enough() const {
   const Extents absent = extents_of(target_.absent);
   std::vector<std::string> problems;
@@ -127,17 +127,17 @@ std::string Runtime::why_not_enough() const {
       known += memory().known_bytes(s.start, s.end);
       lost += bytes_in(absent, s.start, s.end);
     }
-  } catch (const Unreadable &e) { // what is unsound is another matter
+  } catch (const Unreadable &e) { // unsound segments are reported elsewhere
     problems.push_back(e.what());
   }
-  const bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are there
+  const bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are in the dump
   if (!no_segment && known + lost >= total / 16)
     return "";
   const std::string what = no_segment
                                ? "the dump holds nothing of the managed heap"
                                : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total);
   const std::string first = no_segment ? "; " + problems.front() : "";
-  if (!target_.advice.empty()) // it has lost memory, of whatever kind it was
+  if (!target_.advice.empty()) // the dump has lost memory of some kind
     return what + first;
   return what +
          (target_.os == OperatingSystem::windows

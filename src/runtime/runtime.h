@@ -1,6 +1,6 @@
-// Runtime: a .NET runtime inside a target, ready to be asked, of whatever kind: its descriptor, completed from the
-// target's memory under one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot,
-// CoreRt. Built once per target in some 10 ms; holds references to the Target, which must outlive it.
+// Runtime: a .NET runtime inside a target, of whatever kind: its descriptor, completed from the target's memory under
+// one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot, CoreRt. Built once per
+// target in some 10 ms; holds references to the Target, which must outlive it.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/assembly.h"
@@ -33,55 +33,56 @@ public:
   const Memory &memory() const { return target_.memory; }
   const Module &module() const { return module_; }
   const ContractDescriptor &descriptor() const { return descriptor_; }
-  // "10.0.14", "10.0" where only that is known, or empty.
+  // "10.0.14"; "10.0" if only that is known; or empty.
   const std::string &version() const { return version_; }
 
-  // Why nothing can be said of the heap as a whole: dumps of the kinds "mini" (--normal) and "triage" know where it is,
-  // but hold only what stacks lead to. Empty: it is there. Threads and stacks may be told all the same.
+  // Why the heap as a whole is unknown: dumps of the kinds "mini" (--normal) and "triage" have its address, but hold
+  // only what stacks lead to. Empty: the heap is there. Threads and stacks may be known in either case.
   const std::string &why_no_heap() const { return why_no_heap_; }
 
-  // Of CoreRt, which has another GC contract, each of its functions throws Error that says what is missing.
+  // CoreRt has another GC contract: there, each of these functions throws Error that names what is missing.
   const Gc &gc() const { return *gc_; }
-  // What heap/ is built from. What of it cannot be read is added to `problems`.
-  // Segments by heap, then as the GC lists them.
+  // The segments that heap/ is built from, by heap, then in the GC's order. Unreadable parts are added to `problems`.
   virtual std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const;
-  // Of generations, of threads, and the global one; null ones among them.
+  // Allocation contexts of generations, of threads, and the global one; null ones among them.
   virtual std::vector<AllocationContext> allocation_contexts(std::vector<std::string> &problems) const;
-  // What the GC keeps free behind each of these.
+  // Bytes that the GC keeps free behind each of these.
   virtual u64 min_object_size() const { return 3 * u64{memory().format().pointer_size}; }
   virtual GCFlavour gc_flavour() const;
-  // Was the GC changing the heap? Nullopt where that cannot be told; why, is added to `problems`.
+  // True if the GC was changing the heap. Nullopt: unknown, and the reason is added to `problems`.
   virtual std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const;
   virtual TypeSystem &types() const = 0; // it caches
-  // What fields and references are called; by their offset, where the kind of runtime does not say.
+  // Names of fields and references; references are named by their offset if the kind of runtime has no names.
   virtual Fields &fields() const { return unnamed_fields_; } // it caches
   // As Thread1::get_threads().
   virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
-  // What else the runtime says of one of those.
+  // More data on one of those threads.
   virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
-  // Where one of those stands, and what its frames hold. Of kinds of runtime whose stacks are not read: nothing, and
-  // why. Not from several threads at once.
+  // Returns where one of those threads is, and what its frames hold. Kinds of runtime whose stacks are not read return
+  // no frames, and the reason. Not from several threads at once.
   virtual WalkedStack follow_stack(const ThreadData &thread) const;
-  // The same, for who does not say itself what of it is not known: take_partial_stacks() has it.
+  // Does the same, and records a partly known stack for take_partial_stacks(), for callers that do not report it
+  // themselves.
   WalkedStack walk_stack(const ThreadData &thread) const;
-  // Those of the stacks walked since the last such call that are known in part only: their threads' OS ids, by the
-  // reason.
+  // Returns, and forgets, the stacks walked since the last call that are known only in part: OS ids of their threads,
+  // by reason.
   std::map<std::string, std::set<u64>> take_partial_stacks() const { return std::exchange(partial_stacks_, {}); }
-  // What the method of a frame (StackFrame::method_desc) is called. It caches: not from several threads at once.
+  // Names the method of a frame (StackFrame::method_desc). It caches: not from several threads at once.
   virtual MethodText method_text(Address method_desc) const;
-  // Of suspended runtime-async calls; nullopt: the runtime has none, or does not say.
+  // The layout of suspended runtime-async calls; nullopt: the runtime has none, or does not publish it.
   virtual std::optional<ContinuationLayout> continuation_layout() const { return std::nullopt; }
-  // Is it a type that was made for such calls? From any thread.
+  // True if the type was made for such calls. From any thread.
   virtual bool is_continuation(Address) const { return false; }
-  // Where the call goes on whose Continuation names this place. Not from several threads at once.
+  // Returns where the call continues whose Continuation holds this address. Not from several threads at once.
   virtual ResumePoint resume_point(Address) const { return {}; }
-  // What a call that stands there keeps, by ascending offset; none where the target does not say. As often as that.
+  // Returns what a call suspended there keeps, by ascending offset; none if the target does not publish it. Not from
+  // several threads at once.
   virtual std::vector<SavedVariable> saved_variables(const ResumePoint &) const { return {}; }
-  // What the program has loaded, and whose it is; none where the kind of runtime does not tell. Not from several
-  // threads at once. What ends the list early is added to `problems`.
+  // Returns the assemblies that the program has loaded, with their origin; none if the kind of runtime does not list
+  // them. Not from several threads at once. The reason for a list that ends early is added to `problems`.
   virtual std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const;
-  // Every static field and thread static that refers to an object; by slot. Names types, so not from several threads at
-  // once. What could not be read is added to `problems`.
+  // Returns every static field and thread static that refers to an object, by slot. Names types, so not from several
+  // threads at once. Unreadable parts are added to `problems`.
   virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
 
 protected:
@@ -91,7 +92,7 @@ protected:
         gc_(make_gc(target.memory, descriptor_, hints.gc_readers)),
         unnamed_fields_(target.memory.format().pointer_size) {}
 
-  // Finds out why_no_heap(). Of a subclass that has what heap_segments() needs.
+  // Sets why_no_heap(). For subclasses that have what heap_segments() needs.
   void look_for_heap();
   void set_no_heap(std::string why);
 

@@ -6,9 +6,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_length = 0x3fffffdf; // of any string, in code units (String.Common: MaxLength)
+constexpr u64 max_length = 0x3fffffdf; // limit of every string, in code units (String.Common: MaxLength)
 
-// {MethodTable, u32 length, u16 characters}: so in every runtime that says nothing else.
+// {MethodTable, u32 length, u16 characters}: the layout of every runtime that publishes no other.
 u64 offset_of(const Runtime &runtime, const char *field, u64 otherwise) {
   std::optional<i64> found = runtime.descriptor().try_offset("String", field);
   return found ? static_cast<u64>(*found) : otherwise;

@@ -1,5 +1,5 @@
-// What a runtime says of a thread beyond where its stack and its allocation context lie (thread_data.h), as plain data,
-// whatever the kind of runtime.
+// Data on a thread beyond its stack and its allocation context (thread_data.h), as plain data, for every kind of
+// runtime.
 #pragma once
 #include "base/integers.h"
 
@@ -8,7 +8,7 @@
 namespace dnheap {
 
 struct ThreadDetails {
-  // Bits of the runtime's: dotnet/runtime src/coreclr/vm/threads.h (TS_*).
+  // Bits of the runtime's state: dotnet/runtime src/coreclr/vm/threads.h (TS_*).
   enum State : u32 {
     background = 0x200,
     unstarted = 0x400,
@@ -18,10 +18,10 @@ struct ThreadDetails {
     pool_worker = 0x1000000
   };
   std::optional<u32> state;
-  // A collection has to wait for it: it runs managed code, or touches objects.
+  // True if a collection has to wait for it: it runs managed code, or touches objects.
   std::optional<bool> is_cooperative;
-  Address object = 0;        // the managed Thread; 0: it has none, or that cannot be told
-  bool is_finalizer = false; // it runs the finalizers; false also where that cannot be told
+  Address object = 0;        // the managed Thread; 0: none, or unknown
+  bool is_finalizer = false; // it runs the finalizers; false also if unknown
 };
 
 } // namespace dnheap

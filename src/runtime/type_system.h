@@ -1,6 +1,7 @@
-// TypeSystem: what every kind of runtime can say of a type, given the address that its objects begin with: the size of
-// the objects, and the name. Implemented once per kind of runtime. The walk asks only when it meets a type for the
-// first time, so the virtual calls cost it nothing. object_layout() may be called from any thread, name() from one.
+// TypeSystem: facts about a type that every kind of runtime has, given the address in the first word of its objects:
+// the size of the objects, and the name. Implemented once per kind of runtime. The walk asks only when it meets a type
+// for the first time, so the virtual calls cost it nothing. object_layout() may be called from any thread, name() from
+// one.
 #pragma once
 #include "base/integers.h"
 
@@ -14,31 +15,31 @@ namespace dnheap {
 struct ObjectLayout {
   u32 base_size = 0;
   u32 component_size = 0;
-  bool contains_gc_pointers = false; // references, described by a GCDesc in front of the MethodTable
+  bool contains_gc_pointers = false; // it has references, which a GCDesc in front of the MethodTable lists
 };
 
 class TypeSystem {
 public:
   virtual ~TypeSystem() = default;
 
-  // The type of Free objects, which fill the holes of the heap; 0 where the runtime does not say which it is.
+  // The type of Free objects, which fill the holes of the heap; 0 if the runtime does not publish it.
   virtual Address free_object_method_table() const = 0;
-  // Nullopt unless a sound MethodTable (NativeAOT calls it so too) lies there.
+  // Nullopt unless a sound MethodTable lies there (NativeAOT uses the same term).
   virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;
-  // A struct, a primitive or an enum? Nullopt: cannot be told.
+  // True for a struct, a primitive or an enum. Nullopt: unknown.
   virtual std::optional<bool> is_value_type(Address) const { return std::nullopt; }
-  // Of a collectible type: its managed LoaderAllocator, which each of its objects keeps alive though no field says so.
-  // 0: the type is not collectible, or it cannot be told.
+  // Returns the managed LoaderAllocator of a collectible type, which each of its objects keeps alive without a field.
+  // 0: the type is not collectible, or that is unknown.
   virtual Address loader_allocator_object(Address) const { return 0; }
-  // The full name as ClrMD spells it (metadata/type_name.h), or where it cannot be told a text that says which type it
-  // is, with the reason in problems(). Valid as long as this object.
+  // Returns the full name as ClrMD spells it (metadata/type_name.h). If it is unknown, a text that identifies the type,
+  // with the reason in problems(). Valid as long as this object.
   virtual const std::string &name(Address method_table) = 0;
-  // The assembly that a type is of: "Shop.Core.dll"; of an array or instance, where the outermost type is defined.
-  // Empty: cannot be told.
+  // Returns the assembly of a type: "Shop.Core.dll"; for an array or instance, the one that defines the outermost type.
+  // Empty: unknown.
   virtual std::string assembly(Address) { return {}; }
-  // Have .NET's own types names? Else nobody can say which objects are tasks, exceptions or locks.
+  // True if .NET's own types have names. Without them, tasks, exceptions and locks cannot be identified.
   virtual bool knows_framework() { return true; }
-  // Why names could not be told: one line per reason, with how often.
+  // Why names are unknown: one line per reason, with its count.
   virtual std::vector<std::string> problems() const = 0;
 };
 

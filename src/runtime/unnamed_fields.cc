@@ -9,7 +9,7 @@ const ElementShape &UnnamedFields::shape(Address method_table) {
   if (!is_new)
     return at->second;
   std::optional<ObjectLayout> layout = types_.object_layout(method_table);
-  // The base size has the object header, which lies in front of the object.
+  // The base size includes the object header, which lies in front of the object.
   if (layout && layout->component_size && layout->contains_gc_pointers && layout->base_size > p_)
     at->second = {layout->component_size == p_ ? ElementType::Class : ElementType::ValueType, layout->base_size - p_,
                   layout->component_size};

@@ -1,5 +1,5 @@
-// UnnamedFields: for kinds of runtimes that say where references lie, but not what they are called: elements of arrays
-// by their index, everything else by its offset: "[17]", "[*].0x8", ".0x18". From one thread at a time.
+// UnnamedFields: for kinds of runtimes that publish the offsets of references, but not their names: elements of arrays
+// are named by their index, everything else by its offset: "[17]", "[*].0x8", ".0x18". From one thread at a time.
 #pragma once
 #include "runtime/fields.h"
 #include "runtime/type_system.h"
@@ -16,7 +16,7 @@ public:
   std::string exact_reference(Address object, Address method_table, u64 offset) override;
 
 private:
-  // Of an array the place of its elements, by type; of everything else size 0.
+  // For an array type, the place of its elements; else size 0.
   const ElementShape &shape(Address method_table);
   std::string within(const ElementShape &shape, u64 offset) const;
 

@@ -11,8 +11,8 @@ namespace dnheap {
 
 namespace {
 
-// The file version's third number is patch × 100 + a build's number: 10.0.1426.52326 is 10.0.14. Before 5.0 it was
-// another one, and that does not tell.
+// The file version's third number is patch × 100 + a build's number: 10.0.1426.52326 is 10.0.14. Before 5.0 it had
+// another meaning, so it does not identify the version.
 template <class Numbers> std::string product_version(const Numbers &part) {
   return part[0] < 5 ? ""
                      : std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2] / 100);
@@ -30,7 +30,7 @@ std::string product_version(std::string_view file_version) {
   return product_version<std::array<unsigned, 3>>(part);
 }
 
-// "11.0.0" of "11.0.0-rtm.1+abc".
+// Returns "11.0.0" for "11.0.0-rtm.1+abc".
 std::string published_version(const ContractDescriptor &descriptor) {
   const Global *global = descriptor.find_global("RuntimeProductVersionString");
   const std::string_view text = global ? std::string_view(global->text) : std::string_view();
@@ -42,7 +42,7 @@ std::string published_version(const ContractDescriptor &descriptor) {
 constexpr std::string_view mark = "@(#)Version ";
 constexpr u64 longest_version = 64;
 
-// The text that a version begins, and where in `bytes`; empty where none is.
+// Returns the version text, from its mark on, in `bytes`; empty if there is none.
 std::string_view version_in(Bytes bytes) {
   const std::string_view text = as_text(bytes);
   const std::size_t at = text.find(mark);
@@ -53,7 +53,7 @@ std::string_view version_in(Bytes bytes) {
 
 std::string find_version(const Target &target, const Module &module) {
   if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base))
-    for (const Memory *memory : {&target.memory, &target.initial}) // it is never written to
+    for (const Memory *memory : {&target.memory, &target.initial}) // never written: the file has it, too
       for (const Range &range : image->writable_bytes(*memory))
         if (const std::string_view text = version_in(range.bytes); !text.empty())
           if (std::string found = product_version(text.substr(mark.size())); !found.empty()) {

@@ -1,6 +1,6 @@
-// BitReader: a stream of bits in the target's memory, least significant bit of each byte first. It touches the bytes
-// that the bits asked for lie in, and no other: dumps cut memory off right behind them. After the first failure all
-// bits are zero, so that loops which count to a number that was read have to ask ok(). One thread.
+// BitReader: a stream of bits in the target's memory, least significant bit of each byte first. It reads only the bytes
+// that contain the requested bits: dumps may end directly behind them. After the first failure all bits are zero, so
+// loops that count to a number from the stream have to test ok(). One thread.
 #pragma once
 #include "runtime/compiled/read_outcome.h"
 #include "target/memory.h"
@@ -9,7 +9,7 @@ namespace dnheap {
 
 class BitReader {
 public:
-  // Nothing at or behind start + `limit` bytes is read: what leads there is malformed.
+  // Nothing at or behind start + `limit` bytes is read: an attempt is malformed.
   BitReader(const Memory &memory, Address start, u64 limit) : memory_(&memory), start_(start), limit_(limit) {}
 
   bool ok() const { return outcome_.kind == ReadOutcome::Kind::done; }
@@ -19,14 +19,14 @@ public:
       outcome_ = ReadOutcome::malformed(what);
   }
 
-  u64 position() const { return position_; } // in bits, from the start on
+  u64 position() const { return position_; } // in bits from the start
   void seek(u64 position) { position_ = position; }
-  // 0 where that is more than the stream can have, and then nothing can be read any more.
+  // Fails if that is more than the stream can have; then all later reads fail, too.
   void skip(u64 count, u64 bits_each);
 
   u64 bits(unsigned count); // at most 32
   bool bit() { return bits(1) != 0; }
-  // Numbers of any size, in groups of `base` bits and one that says whether another group follows.
+  // Reads numbers of any size, in groups of `base` bits, each with a bit that is set if another group follows.
   u64 number(unsigned base);
   i64 signed_number(unsigned base);
   u32 number32(unsigned base);
@@ -37,7 +37,7 @@ private:
   const Memory *memory_;
   Address start_;
   u64 limit_, position_ = 0;
-  Bytes window_; // what is known from window_at_ on
+  Bytes window_; // the known bytes from window_at_ on
   u64 window_at_ = 0;
   ReadOutcome outcome_;
 };

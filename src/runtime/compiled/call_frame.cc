@@ -9,11 +9,11 @@ namespace {
 
 constexpr u64 most_remembered = 64;
 constexpr u64 arm64_link_register = 30;
-constexpr u64 arm64_address = (u64{1} << 48) - 1; // what the kernel gives programs that do not ask for more
+constexpr u64 arm64_address = (u64{1} << 48) - 1; // address bits that the kernel gives programs by default
 constexpr const char *unknown_register = "a register that call frame information rests on is not known";
 
 enum : u8 {
-  cfa_advance_loc = 0x40, // with six bits of their operand, as the next two
+  cfa_advance_loc = 0x40, // with six bits of operand, as the next two
   cfa_offset = 0x80,
   cfa_restore = 0xc0,
   cfa_nop = 0x00,
@@ -52,7 +52,7 @@ struct Rules {
 
 using Kind = FrameRule::Kind;
 
-// Carries out instructions up to an address.
+// Executes call frame instructions up to an address.
 class RuleProgram {
 public:
   RuleProgram(const FunctionFrame &function, Address until, Format format)
@@ -69,7 +69,7 @@ public:
   Rules now;
 
 private:
-  // One instruction. Does it lead past the address?
+  // Executes one instruction. True if it leads past the address.
   bool is_past(FrameBytes &from) {
     constexpr u8 operand = 0x3f;
     const u8 op = from.integer<u8>();
@@ -122,7 +122,7 @@ private:
     case cfa_def_cfa_expression: now.cfa = {Kind::value_expression, 0, 0, block(from)}; return true;
     default: return false;
     }
-    ok_ = ok_ && now.cfa.kind == Kind::in_register; // else there is nothing to change
+    ok_ = ok_ && now.cfa.kind == Kind::in_register; // else there is no register or offset to change
     return true;
   }
 
@@ -184,7 +184,7 @@ private:
   bool ok_ = true;
 };
 
-// Which of the code's registers each of DWARF's numbers is.
+// Maps DWARF's register numbers to those of machine code.
 constexpr u8 instruction_pointer = 254;
 struct RegisterNumbers {
   Architecture architecture;
@@ -268,7 +268,7 @@ private:
     return value ? std::optional(Found{*value}) : std::nullopt;
   }
 
-  // What a rule gives; nullopt: it cannot be told. What was looked for in memory is in `missing_`.
+  // Returns the value by a rule; nullopt: unknown. `missing_` is the address that was read in memory.
   std::optional<Found> value_of(const FrameRule &rule) {
     switch (rule.kind) {
     case Kind::at_offset: missing_ = cfa_ + static_cast<u64>(rule.offset); return loaded(missing_);
@@ -285,10 +285,10 @@ private:
     }
   }
 
-  // Of a return address: arm64's pointer authentication has it above the address.
+  // Returns a return address without the signature in its upper bits, which arm64's pointer authentication adds.
   u64 without_signature(u64 value) const { return frame_.return_is_signed ? value & arm64_address : value; }
 
-  // One that cannot be told is missed only by whoever needs it.
+  // An unknown register is an error only for callers that need it.
   void leave_register(u64 reg) {
     const FrameRule &rule = frame_.rules[reg];
     const u8 number = names_.number[reg];
@@ -319,7 +319,7 @@ private:
     std::optional<Found> found;
     if (rule.kind == Kind::undefined)
       found = Found{0};
-    else if (rule.kind == Kind::unsaid || rule.kind == Kind::same) // in a register still, where there is one for it
+    else if (rule.kind == Kind::unsaid || rule.kind == Kind::same) // the address is still in a register
       found = names_.number[reg] == instruction_pointer ? std::nullopt : computed(read_register(reg));
     else
       found = value_of(rule);

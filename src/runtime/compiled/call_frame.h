@@ -1,8 +1,8 @@
-// CallFrame: how a function is left from one of its instructions, by DWARF's call frame information: from its registers
-// to those of its caller, and where each register that it saved lies. What the rules are rests on the instruction
-// alone, so whoever comes back to it may keep them. Expressions are followed as far as linkers' tables of calls and
-// signals' return points need them. x64 and arm64 of Linux. Some 10 operations and reads each. Any thread. Format:
-// DWARF 5, 6.4; registers by the processors' ABIs.
+// CallFrame: the rules to unwind a function from one of its instructions, by DWARF's call frame information: they turn
+// its registers into those of its caller, and list where each saved register lies. The rules depend only on the
+// instruction, so callers may cache them. Expressions are evaluated as far as linkers' call tables (PLTs) and signals'
+// return points need them. x64 and arm64 of Linux. Some 10 operations and reads each. Any thread. Format: DWARF 5, 6.4;
+// registers by the processors' ABIs.
 #pragma once
 #include "runtime/compiled/frame_records.h"
 #include "runtime/compiled/read_outcome.h"
@@ -18,30 +18,30 @@ struct FrameRule {
     undefined,
     same,
     at_offset,       // in memory, relative to the CFA
-    value_offset,    // that is its value
-    in_register,     // of the CFA: with an offset
-    at_expression,   // what that gives is its place
-    value_expression // … its value
+    value_offset,    // CFA plus offset is the value
+    in_register,     // for the CFA: a register plus an offset
+    at_expression,   // the expression computes the address
+    value_expression // the expression computes the value
   };
   Kind kind = Kind::unsaid;
   u64 reg = 0; // by DWARF's numbers
   i64 offset = 0;
-  Bytes expression; // in what FunctionFrame keeps alive
+  Bytes expression; // points into memory that FunctionFrame keeps alive
 };
 
 struct CallFrame {
-  static constexpr unsigned registers = 33; // general ones and the return address; of others nothing is kept
+  static constexpr unsigned registers = 33; // general registers and the return address; rules of others are dropped
   FunctionFrame function;
   FrameRule cfa; // in_register or value_expression
   std::array<FrameRule, registers> rules;
-  bool return_is_signed = false; // by arm64's pointer authentication
+  bool return_is_signed = false; // signed by arm64's pointer authentication
 };
 
-// The rules at an instruction of that function. Leaves `to` as it is where it does not succeed.
+// Computes the rules at an instruction of that function. Leaves `to` unchanged on failure.
 ReadOutcome read_call_frame(const FunctionFrame &function, Address address, Format format, CallFrame &to);
 
-// Leaves the function. Where nobody called it, as the first one of a thread, registers.ip becomes 0. Leaves `registers`
-// as they are where it does not succeed.
+// Unwinds the function. If it has no caller, as the first function of a thread, registers.ip becomes 0. Leaves
+// `registers` unchanged on failure.
 ReadOutcome leave_call_frame(const Memory &memory, const CallFrame &frame, const CallingConvention &convention,
                              Registers &registers);
 

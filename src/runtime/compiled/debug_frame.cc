@@ -7,9 +7,9 @@ namespace dnheap {
 namespace {
 
 constexpr u32 wide_length = 0xffffffff, shared_id = 0xffffffff;
-constexpr u64 head = 8; // length and identification, where both are 32 bits wide
+constexpr u64 head = 8; // length and id, if both have 32 bits
 
-// From the identification on, up to the record's end; empty: there is none that is read.
+// Returns a record from its id to its end; empty: none, or one with 64-bit lengths.
 Bytes record_at(Bytes section, u64 at, ByteOrder order) {
   const std::optional<u32> length = load_at<u32>(section, at, order);
   return length && *length >= 4 && *length != wide_length ? slice(section, at + 4, *length) : Bytes();

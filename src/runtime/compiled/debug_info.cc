@@ -8,21 +8,21 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_bytes = 1 << 24; // of a method's stretches
+constexpr u64 most_bytes = 1 << 24; // limit for a method's boundaries
 constexpr u64 header_bytes = 48;    // seven numbers of eleven nibbles
 constexpr unsigned nibble = 4, most_nibbles = 11;
-constexpr u32 il_bias = IlBoundary::epilog; // what is added to the numbers that stand for IL offsets
+constexpr u32 il_bias = IlBoundary::epilog; // is added to all numbers that stand for IL offsets
 constexpr u8 patchpoint_flag = 1, rich_flag = 2;
 constexpr u64 most_variables = 1 << 16;
 constexpr u64 most_awaits = 1 << 16;
-constexpr u32 first_variable = 6; // ICorDebugInfo::MAX_ILNUM: below it is what the runtime adds
-// A PatchpointInfo: where it says of how many variables it tells, and where it ends but for those.
+constexpr u32 first_variable = 6; // ICorDebugInfo::MAX_ILNUM: lower numbers are variables that the runtime adds
+// A PatchpointInfo: the offset of its number of variables, and its size without them.
 struct PatchpointLayout {
   u64 count, size;
 };
-constexpr PatchpointLayout patchpoint_8{8, 32}, patchpoint_10{16, 40}; // 10.0 also says which code it is of
+constexpr PatchpointLayout patchpoint_8{8, 32}, patchpoint_10{16, 40}; // 10.0 also has the version of the code
 
-// Groups of three bits, the uppermost first, each with a bit that says whether another one follows.
+// Reads groups of three bits, the uppermost first, each with a bit that is set if another group follows.
 u32 number(BitReader &reader) {
   u64 value = 0;
   for (unsigned i = 0; i < most_nibbles; ++i) {
@@ -37,7 +37,7 @@ u32 number(BitReader &reader) {
 
 u64 next_byte(const BitReader &reader) { return (reader.position() + 7) / 8; }
 
-// Where it begins, behind what the flags announce.
+// Moves `at` behind the parts that the flags list.
 ReadOutcome skip_flags(const Memory &memory, const PatchpointLayout &patchpoint, Address &at) {
   const std::optional<u8> flags = memory.try_load<u8>(at);
   if (!flags)
@@ -73,7 +73,7 @@ struct Parts {
 };
 
 ReadOutcome find_parts(const Memory &memory, const DebugInfoPlace &place, Parts &out) {
-  constexpr u32 has_original = 0xffffffff; // also those of the code before it was instrumented
+  constexpr u32 has_original = 0xffffffff; // it also has the debug info of the code before instrumentation
   Address at = place.address;
   if (place.has_flags)
     if (ReadOutcome outcome =
@@ -100,7 +100,7 @@ ReadOutcome find_parts(const Memory &memory, const DebugInfoPlace &place, Parts 
   return header.outcome();
 }
 
-// Sizes of an entry's parts are given once.
+// The widths of an entry's numbers are stored once for all entries.
 void read_packed(BitReader &reader, u32 count, unsigned source_bits, std::vector<IlBoundary> &out) {
   const u32 native_bits = number(reader), il_bits = number(reader);
   if (native_bits > 31 || il_bits > 31)
@@ -136,7 +136,7 @@ ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place
   const Part &stretches = parts.stretches;
   BitReader reader(memory, stretches.at, stretches.size);
   const u32 count = number(reader);
-  if (count > stretches.size * 8 / nibble) // each takes more than one nibble
+  if (count > stretches.size * 8 / nibble) // each entry takes more than one nibble
     reader.fail("more entries than there is room for");
   if (!reader.ok())
     return reader.outcome();
@@ -153,7 +153,7 @@ ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place
   return reader.outcome();
 }
 
-// All points, then all that they keep, in their order.
+// All await points come first, then all saved variables, in the same order.
 ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place, std::vector<AwaitPoint> &out) {
   out.clear();
   Parts parts;
@@ -168,7 +168,7 @@ ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place,
   std::vector<u64> counts;
   u64 native = 0, announced = 0;
   for (u64 i = 0; i < points && reader.ok(); ++i) {
-    const u32 delta = number(reader); // twice the difference; one that goes back is odd
+    const u32 delta = number(reader); // twice the difference; a negative one is odd
     if (delta & 1)
       reader.fail("not in the order of the code");
     native += delta / 2;
@@ -181,7 +181,7 @@ ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place,
   for (u64 i = 0; i < counts.size() && reader.ok(); ++i)
     for (u64 k = 0; k < counts[i] && reader.ok(); ++k) {
       const u32 variable = number(reader), offset = number(reader);
-      if (variable >= first_variable) // else none of the source's
+      if (variable >= first_variable) // else it is no variable of the source
         out[i].saved.push_back({variable - first_variable, offset});
     }
   if (!reader.ok())
@@ -191,7 +191,7 @@ ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place,
 
 std::optional<u32> il_offset_at(std::span<const IlBoundary> boundaries, u64 native_offset) {
   const IlBoundary *found = nullptr;
-  u32 last = 0; // of all IL offsets
+  u32 last = 0; // the largest IL offset
   for (const IlBoundary &one : boundaries) {
     if (one.il_offset < IlBoundary::epilog)
       last = std::max(last, one.il_offset);

@@ -6,10 +6,10 @@
 
 namespace dnheap {
 
-// A CIE or an FDE, as it lies in memory.
+// A CIE or an FDE in the target's memory.
 struct EhFrame::Record {
-  Address id_at = 0;                                     // of its second field
-  u32 id = 0;                                            // of a CIE 0; else how far back from here that lies
+  Address id_at = 0;                                     // address of its second field
+  u32 id = 0;                                            // 0 for a CIE; else the distance back to the CIE
   std::shared_ptr<const std::vector<std::byte>> content; // behind the id
 
   FrameBytes bytes(Format format) const { return {*content, id_at + 4, format}; }
@@ -18,7 +18,7 @@ struct EhFrame::Record {
 namespace {
 
 constexpr u64 header_size = 4;
-constexpr u64 largest_pointers = 16; // the header's two
+constexpr u64 largest_pointers = 16; // bytes of the header's two pointers
 constexpr u64 largest_record = 1 << 16;
 constexpr u8 pointer_omitted = 0xff;
 constexpr u8 sorted_table = 0x3b; // DW_EH_PE_datarel | DW_EH_PE_sdata4

@@ -36,7 +36,7 @@ private:
   }
   void go_on(u64 size) { r.ip += size; }
 
-  // False: an instruction that could free the frame, but is of no known form.
+  // False: the instruction may free the frame, but its form is unknown.
   bool free_frame() {
     const std::optional<u8> rex = byte(0), opcode = byte(1), mode = byte(2);
     if (!rex || (*rex & 0xf8) != 0x48 || !opcode || !mode)
@@ -78,14 +78,14 @@ private:
     return true;
   }
   bool is_return() const { return is(0, 0xc3) || (is(0, 0xf3) && is(1, 0xc3)) || is(0, 0xc2); }
-  // A jump within the function is not its end.
+  // A jump within the function does not end it.
   bool jumps_out(Address start, Address end) const {
     const std::optional<i64> near = is(0, 0xeb) ? number(1, 1) : is(0, 0xe9) ? number(1, 4) : std::nullopt;
     if (near) {
       const Address to = r.ip + (is(0, 0xeb) ? 2 : 5) + static_cast<u64>(*near);
       return to < start || to >= end;
     }
-    const u64 rex = is(0, 0x48) ? 1 : 0; // jmp through a register or memory, as tail calls do it
+    const u64 rex = is(0, 0x48) ? 1 : 0; // jmp through a register or memory, as in tail calls
     const std::optional<u8> mode = byte(rex + 1);
     if (!is(rex, 0xff) || !mode || (*mode & 0x38) != 0x20)
       return false;

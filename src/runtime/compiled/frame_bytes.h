@@ -1,5 +1,5 @@
-// FrameBytes: takes what call frame information is written in off its front: LEB128 numbers, integers, pointers. After
-// the first failure everything is zero, so that whoever reads asks ok() once. One thread.
+// FrameBytes: takes the data types of call frame information off its front: LEB128 numbers, integers, pointers. After
+// the first failure all values are zero, so one test of ok() at the end is enough. One thread.
 #pragma once
 #include "base/bytes.h"
 
@@ -9,7 +9,7 @@ namespace dnheap {
 
 class FrameBytes {
 public:
-  // `at`: where the first of them lies in the target, for pointers that are relative to their own place.
+  // `at`: address of the first byte in the target, for pointers that are relative to their own place.
   FrameBytes(Bytes bytes, Address at, Format format) : rest_(bytes), at_(at), format_(format) {}
 
   bool ok() const { return ok_; }
@@ -28,9 +28,10 @@ public:
   }
   u64 uleb128();
   i64 sleb128();
-  Bytes bytes(u64 count); // empty: there are fewer
+  Bytes bytes(u64 count); // empty: fewer bytes are left
   std::string_view text();
-  // A pointer as `encoding` (DW_EH_PE_*) has it. `data`: what such are relative to that say so. Indirect ones fail.
+  // Reads a pointer in the form `encoding` (DW_EH_PE_*). `data` is the base of data-relative pointers. Indirect ones
+  // fail.
   u64 pointer(u8 encoding, Address data);
 
 private:

@@ -6,7 +6,7 @@ namespace {
 
 constexpr u8 pointer_form = 0x0f, direct_pointer = 0x7f;
 
-// The letters tell what lies in the augmentation data, in their order.
+// The letters list the fields of the augmentation data, in order.
 bool take_augmentation(std::string_view letters, FrameBytes &from, SharedFrame &shared, FunctionFrame &to) {
   if (letters.empty())
     return true;

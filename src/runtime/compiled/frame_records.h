@@ -1,5 +1,5 @@
-// The two records of DWARF that tell how a function is left: what several functions share (CIE) and what is its own
-// (FDE), as .eh_frame and .debug_frame have them. Plain parsing of bytes; what does not fit is false. Any thread. Names
+// The two DWARF records with a function's unwind rules: the part that several functions share (CIE) and its own part
+// (FDE), as in .eh_frame and .debug_frame. Plain parsing of bytes; returns false for malformed ones. Any thread. Names
 // and formats: call_frame.h, eh_frame.h.
 #pragma once
 #include "runtime/compiled/frame_bytes.h"
@@ -8,25 +8,25 @@
 
 namespace dnheap {
 
-// A function as its records tell it.
+// A function, from its two records.
 struct FunctionFrame {
   Address start = 0, end = 0;
   u64 code_alignment = 1;
   i64 data_alignment = 1;
   u64 return_register = 0; // by DWARF's numbers
-  // Nobody called it: it is where a signal's handler returns to, and what it leaves stands at its ip.
+  // It was not called: it is the return point of a signal handler, and the frame behind it was interrupted at its ip.
   bool is_signal = false;
-  Bytes shared, own;                      // call frame instructions of the two, carried out in this order
+  Bytes shared, own;                      // call frame instructions of the two, to be executed in this order
   std::shared_ptr<const void> storage[2]; // keeps these alive
 };
 
-// What a CIE says of the FDEs that share it, beyond its instructions.
+// Data in a CIE for the FDEs that share it, beyond its instructions.
 struct SharedFrame {
-  u8 pointers = 0; // how they have addresses: DW_EH_PE_*
+  u8 pointers = 0; // encoding of their addresses: DW_EH_PE_*
   bool has_augmentation = false;
 };
 
-// `from`: behind the record's length and identification. What is told goes to `to`.
+// `from` begins behind the record's length and id. Results go to `to`.
 bool read_shared_frame(FrameBytes from, SharedFrame &shared, FunctionFrame &to);
 bool read_own_frame(FrameBytes from, const SharedFrame &shared, FunctionFrame &to);
 

@@ -8,11 +8,11 @@ namespace {
 
 constexpr u32 first_version = 2, last_version = 5;
 constexpr unsigned flag_bits = 10, slim_return_kind_bits = 2,
-                   fat_return_kind_bits = 4; // return kinds: versions 2 and 3
-constexpr u64 most_code = u64{1} << 30;      // bytes of one method
+                   fat_return_kind_bits = 4; // return kinds exist in versions 2 and 3
+constexpr u64 most_code = u64{1} << 30;      // limit of one method's bytes
 constexpr u32 most_ranges = 1 << 20;
 
-// Of how many bits a number below `count` is.
+// Returns the number of bits for a number below `count`.
 unsigned bits_below(u64 count) { return count > 1 ? 64u - static_cast<unsigned>(std::countl_zero(count - 1)) : 0; }
 
 } // namespace
@@ -52,7 +52,7 @@ void GcInfo::read_slim_header() {
   code_length_ = u64{reader_.number32(encoding_->code_length)} * encoding_->instruction_size;
 }
 
-// Most of it is for others than those who look for references, and is only passed.
+// Most fields are for other readers, and are only skipped.
 void GcInfo::read_fat_header() {
   const GcInfoEncoding &e = *encoding_;
   flags_ = static_cast<u32>(reader_.bits(flag_bits));
@@ -117,7 +117,7 @@ ReadOutcome GcInfo::safe_points(std::vector<u64> &out) const {
   return reader.outcome();
 }
 
-// As the runtime looks for it: a dump may hold just the pages that it touched.
+// Searches exactly as the runtime does: a dump may hold only the pages that this search touches.
 std::optional<u32> GcInfo::find_safe_point(BitReader &reader, u32 normal) const {
   constexpr u32 few = 32;
   const unsigned width = safe_point_bits();
@@ -156,7 +156,7 @@ bool GcInfo::is_return_point(u64 offset) const {
   return find_safe_point(reader, normal_offset(offset)) || find_in_ranges(offset);
 }
 
-// Before version 4 the address before the one that a call returns to counts.
+// Before version 4, a return point is stored as the return address minus one.
 u64 GcInfo::offset_told(const CodePoint &point) const {
   const bool is_return = !point.active && !point.aborted && point.offset;
   return point.offset - (version_ < 4 && is_return ? 1 : 0);
@@ -181,7 +181,7 @@ ReadOutcome GcInfo::live_slots(const CodePoint &point, std::vector<GcSlot> &out)
     safe_point = find_safe_point(reader, normal_offset(offset));
   const std::optional<u64> in_ranges = safe_point ? std::nullopt : find_in_ranges(offset);
   if (point.aborted && !in_ranges)
-    return reader.outcome(); // it does not go on, and needs nothing any more
+    return reader.outcome(); // it does not continue, and needs nothing any more
   reader.seek(slots_at_);
   std::vector<GcSlot> slots;
   u32 tracked = 0;
@@ -207,7 +207,7 @@ ReadOutcome GcInfo::live_slots(const CodePoint &point, std::vector<GcSlot> &out)
   return {};
 }
 
-// Either one set after another, or places of the sets, of which alike ones are one.
+// Each safe point has its set inline; or it has an offset into the list of sets, where equal sets are shared.
 void GcInfo::live_at_safe_point(BitReader &reader, u32 safe_point, unsigned pointer_bits, u32 tracked,
                                 std::vector<u32> &out) const {
   if (!pointer_bits) {
@@ -226,8 +226,8 @@ void GcInfo::live_at_safe_point(BitReader &reader, u32 safe_point, unsigned poin
   read_set(reader, tracked, is_runs, out);
 }
 
-// All ranges, put together, are cut into chunks. Each says which slots live in it at some time, which at its end, and
-// when that changes. A chunk that would say what the one before it says at its end is left out.
+// All ranges, joined, are cut into chunks. Each chunk lists the slots that live in it at some time, those that live at
+// its end, and the changes. A chunk that would repeat the state at the end of the one before is left out.
 void GcInfo::live_in_ranges(BitReader &reader, u64 offset, u32 tracked, std::vector<u32> &out) const {
   u64 length = 0;
   for (auto [start, end] : ranges_)
@@ -270,7 +270,7 @@ void GcInfo::live_in_ranges(BitReader &reader, u64 offset, u32 tracked, std::vec
     reader = at_end;
 }
 
-// One bit per slot; or runs of slots that are in the set and out of it in turn.
+// A set is one bit per slot; or alternating runs of slots in the set and slots not in it.
 void GcInfo::read_set(BitReader &reader, u32 size, bool is_runs, std::vector<u32> &out) const {
   if (!is_runs) {
     for (u32 i = 0; i < size && reader.ok(); ++i)
@@ -278,7 +278,7 @@ void GcInfo::read_set(BitReader &reader, u32 size, bool is_runs, std::vector<u32
         out.push_back(i);
     return;
   }
-  bool is_skip_number = !reader.bit(); // the numbers are of two kinds, in turn; the first one is of those that are out
+  bool is_skip_number = !reader.bit(); // two kinds of numbers alternate; the first counts slots not in the set
   u64 at = reader.number32(is_skip_number ? encoding_->skip : encoding_->run);
   for (bool is_in = true; at < size && reader.ok(); is_in = !is_in) {
     is_skip_number = !is_skip_number;
@@ -329,7 +329,7 @@ void read_flags(BitReader &reader, GcSlot &slot) {
 
 } // namespace
 
-// Behind a slot without flags, the next one's flags are left out, and its number is told by the distance.
+// After a slot without flags, the next one's flags are left out, and its number is stored as a difference.
 void GcInfo::read_register_slots(BitReader &reader, u32 count, std::vector<GcSlot> &out) const {
   GcSlot slot;
   u64 number = 0;

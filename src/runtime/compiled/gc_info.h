@@ -1,7 +1,7 @@
-// GcInfo: what the JIT wrote beside a method's code of where it keeps references: at which offsets of the code, in
-// which registers and places of the stack. Versions 2 to 5, of x64 and arm64. The header is read when this is made
-// (some 20 bytes), the rest when it is asked for: O(slots + safe points / 32) per question. Nothing is kept. Any
-// thread. Format: dotnet/runtime src/coreclr/vm/gcinfodecoder.cpp; see doc/contracts.md, GCInfo.
+// GcInfo: the JIT's data on where a method keeps references: at which code offsets, in which registers and stack slots.
+// Versions 2 to 5, of x64 and arm64. The constructor reads the header (some 20 bytes), the functions read the rest:
+// O(slots + safe points / 32) per question. Nothing is kept. Any thread. Format: dotnet/runtime
+// src/coreclr/vm/gcinfodecoder.cpp; see doc/contracts.md, GCInfo.
 #pragma once
 #include "runtime/compiled/bit_reader.h"
 #include "runtime/compiled/gc_info_encoding.h"
@@ -11,25 +11,25 @@
 
 namespace dnheap {
 
-// A place that may hold a reference.
+// A register or stack slot that may hold a reference.
 struct GcSlot {
   enum class Base : u8 { caller_sp, sp, frame_register, none };
-  Base base = Base::none; // what `offset` is relative to; none: a register
-  u8 reg = 0;             // which
+  Base base = Base::none; // base of `offset`; none: a register
+  u8 reg = 0;             // number of the register
   bool interior = false;  // the reference may point into an object
   bool pinned = false;
-  bool tracked = true; // else it counts wherever the method stands, and may hold what was left there
+  bool tracked = true; // else it counts everywhere in the method, and may hold a stale value
   i32 offset = 0;
 
   bool operator==(const GcSlot &) const = default;
 };
 
-// Where a method stands.
+// A position in a method's code.
 struct CodePoint {
   u64 offset = 0;
-  bool active = false;  // it was about to go on there; else the offset is where a call returns to
-  bool aborted = false; // it was left by an exception, and does not go on there
-  bool filter = false;  // in a filter: its untracked slots are told by the frame that it belongs to
+  bool active = false;  // the code continues there; else the offset is a return address
+  bool aborted = false; // an exception left the method there, and it does not continue
+  bool filter = false;  // in a filter: the enclosing method's frame reports the untracked slots
 };
 
 class GcInfo {
@@ -38,7 +38,7 @@ public:
   static constexpr u64 most_bytes = 1 << 20;
   GcInfo(const Memory &memory, Address address, const GcInfoEncoding &encoding, u32 version, u64 most = most_bytes);
 
-  // Of the header. If it is not done nothing else can be asked.
+  // The outcome of reading the header. If it is not done, no other function may be called.
   const ReadOutcome &outcome() const { return reader_.outcome(); }
 
   enum Flag : u32 {
@@ -53,23 +53,24 @@ public:
   };
   u32 flags() const { return flags_; }
   u64 code_length() const { return code_length_; }
-  // Bytes from the stack pointer on that belong to whatever the method calls.
+  // Bytes from the stack pointer on that belong to the methods that this one calls.
   u64 scratch_area() const { return scratch_area_; }
   std::optional<u8> stack_base_register() const { return stack_base_; }
   u32 safe_point_count() const { return safe_points_; }
-  // Offsets [first, second) at which the method can be stopped anywhere. In order.
+  // Sorted ranges of offsets, [first, second), in which the method can be stopped anywhere.
   const std::vector<std::pair<u64, u64>> &ranges() const { return ranges_; }
 
-  // As they are stored: before version 4 one less than the return address.
+  // Lists them as stored: before version 4, one less than the return address.
   ReadOutcome safe_points(std::vector<u64> &out) const;
-  // Can a call return to this offset, as far as this says?
+  // True if a call can return to this offset, as far as the safe points and ranges show.
   bool is_return_point(u64 offset) const;
-  // Does it say what lives there? Between calls only of code that can be stopped anywhere.
+  // True if the GC info lists what is live at that point. Between calls, it does so only for code that can be stopped
+  // anywhere.
   bool tells(const CodePoint &point) const;
-  // All slots: tracked registers, tracked places of the stack, untracked places.
+  // Lists all slots: tracked registers, tracked stack slots, untracked stack slots.
   ReadOutcome slots(std::vector<GcSlot> &out) const;
-  // Those that hold references there. What is not a callee-saved register, and the scratch area, count for active
-  // frames only: that is for the caller to see to.
+  // Lists the slots that hold references at that point. Scratch registers and the scratch area count only for active
+  // frames: the caller has to leave them out for others.
   ReadOutcome live_slots(const CodePoint &point, std::vector<GcSlot> &out) const;
 
 private:
@@ -81,9 +82,9 @@ private:
   u64 offset_of(u64 normal) const;
   unsigned safe_point_bits() const;
   std::optional<u32> find_safe_point(BitReader &reader, u32 normal) const;
-  // The offset that counts for a point.
+  // The offset under which a point is stored.
   u64 offset_told(const CodePoint &point) const;
-  // How far into all ranges together; nullopt: in none.
+  // Returns the offset within all ranges joined; nullopt: it is in none.
   std::optional<u64> find_in_ranges(u64 offset) const;
 
   void read_slots(BitReader &reader, std::vector<GcSlot> &out, u32 &tracked) const;
@@ -96,10 +97,10 @@ private:
 
   const GcInfoEncoding *encoding_;
   u32 version_;
-  BitReader reader_; // while the header is read; then its outcome
+  BitReader reader_; // state after reading the header; then only its outcome matters
   bool is_slim_ = false;
   u32 flags_ = 0;
-  u64 code_length_ = 0, normal_length_ = 0, scratch_area_ = 0; // normal: as code offsets are counted
+  u64 code_length_ = 0, normal_length_ = 0, scratch_area_ = 0; // `normal_length_`: in units of code offsets
   std::optional<u8> stack_base_;
   u32 safe_points_ = 0;
   std::vector<std::pair<u64, u64>> ranges_;

@@ -7,13 +7,13 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_bytes = 1 << 20;   // of GC info
-constexpr u32 most_pushed = 1024;     // words, as the JIT bounds them
-constexpr u32 most_entries = 1 << 16; // of a table
-constexpr u32 follows = ~u32{0};      // a number stands behind the header
+constexpr u32 most_pushed = 1024;     // words, the JIT's limit
+constexpr u32 most_entries = 1 << 16; // limit of entries in a table
+constexpr u32 follows = ~u32{0};      // the number follows the header
 constexpr u32 unsaid = follows - 1;
 
-// The headers that are frequent, by number, one word each: prolog 6 bits, epilog 4, epilogs 2, one at the end 1, saved
-// registers 4, frame pointer 1, interruptible 1, (1), handlers 1, arguments 4, locals 4, untracked slots 2, tracked 1.
+// Frequent headers, by number, one word each: prolog 6 bits, epilog 4, epilogs 2, one at the end 1, saved registers 4,
+// frame pointer 1, interruptible 1, (1), handlers 1, arguments 4, locals 4, untracked slots 2, tracked 1.
 constexpr u32 frequent_headers[128] = {
     0x00000440, 0x00001440, 0x00000840, 0x00000c40, 0x002014c0, 0x202014c0, 0x004014c0, 0x204014c0, 0x404014c0,
     0x006014c0, 0x008014c0, 0x208014c0, 0x82000001, 0x82200001, 0x82000481, 0x00004481, 0x02001481, 0x00009481,
@@ -31,7 +31,7 @@ constexpr u32 frequent_headers[128] = {
     0x8a13f5d0, 0x8c13f5d0, 0x8813e9d0, 0xa833f650, 0xa853f650, 0x8a17f5d3, 0x8a13f5d8, 0x0023f66d, 0x9a03e5f3,
     0x8203f5f3, 0x1603f5f3,
 };
-// Calls that are frequent: bytes of code since the last one, registers that hold references, words of arguments.
+// Frequent calls: bytes of code since the last one, registers that hold references, words of arguments.
 constexpr u16 frequent_calls[80] = {
     0x0a20, 0x0c20, 0x0c21, 0x0a30, 0x0c30, 0x0e20, 0x1020, 0x0b20, 0x0d20, 0x0820, 0x0c31, 0x1120, 0x0e30, 0x1220,
     0x1030, 0x1130, 0x0a21, 0x0a10, 0x0f20, 0x1320, 0x0830, 0x1520, 0x0d21, 0x0c10, 0x0d30, 0x2320, 0x1b20, 0x1420,
@@ -44,7 +44,7 @@ constexpr u32 frequent_distances[] = {6, 8, 10, 12};
 
 constexpr X86Register by_bit[] = {X86Register::edi, X86Register::esi, X86Register::ebx, X86Register::ebp};
 
-// Bits edi, esi, ebx, ebp as bits by number.
+// Converts the bits edi, esi, ebx, ebp to bits by register number.
 constexpr u32 by_number(u32 bits) {
   u32 out = 0;
   for (u32 i = 0; i < 4; ++i)
@@ -77,10 +77,10 @@ public:
       outcome_ = ReadOutcome::malformed(why);
   }
 
-  // 0 once something has failed.
+  // Returns 0 after a failure.
   u32 byte() { return take<u8>(); }
   u32 word() { return take<u32>(); }
-  // Seven bits each, the topmost first.
+  // Reads groups of seven bits, the topmost first.
   u32 number() { return rest_of(byte(), 0x7f); }
   i32 signed_number() {
     const u32 first = byte();
@@ -194,7 +194,7 @@ void GcInfoX86::read_header(Reader &reader) {
       case 0x4a: cookie ^= follows; break;
       case 0x4b: sync ^= follows; break;
       case 0x4e: reverse_call = reverse_call == unsaid ? follows : unsaid; break;
-      default: break; // of generic contexts, profilers, Edit and Continue: not of where things lie
+      default: break; // data on generic contexts, profilers, Edit and Continue, which does not affect places
       }
     else if (what == next_set) {
       const u32 kinds_of_return = version_ >= 5 ? 8 : 4, most_regions = 4;
@@ -215,7 +215,7 @@ void GcInfoX86::read_header(Reader &reader) {
     else
       epilog_size_ = epilog_size_ << 3 | (what & 7);
   }
-  bool has_place = untracked_ == follows || tracked_ == follows || no_gc_regions_ != 0; // of the last table
+  bool has_place = untracked_ == follows || tracked_ == follows || no_gc_regions_ != 0; // place of the last table
   if (untracked_ == follows)
     untracked_ = reader.number();
   if (tracked_ == follows)
@@ -237,7 +237,7 @@ void GcInfoX86::read_header(Reader &reader) {
   }
   arguments_at_ = has_place ? reader.number() : 0;
   tables_ = reader.at();
-  constexpr u32 most_words = 1 << 20; // of a frame
+  constexpr u32 most_words = 1 << 20; // words of a frame
   if (code_length_ > most_bytes * 64 || prolog_size_ > code_length_ || locals_ > most_words ||
       arguments_ > most_words || untracked_ > most_entries || tracked_ > most_entries || no_gc_regions_ > most_entries)
     reader.fail("a header with impossible sizes");
@@ -250,11 +250,12 @@ bool GcInfoX86::is_in_epilog(u64 offset) const {
                      [&](u32 start) { return offset > start && offset < u64{start} + epilog_size_; });
 }
 
-// Methods that can be stopped anywhere say when registers begin and cease to hold references, and what is pushed.
-// Where a call returns to, registers are those inside of the call: behind one that does not return others may begin.
+// For methods that can be stopped anywhere, the table lists when registers begin and cease to hold references, and all
+// pushes. At a return address, the registers are those inside the call: after a call that does not return, others may
+// begin.
 GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoint &point, bool is_funclet) const {
   Place out;
-  std::vector<u8> pushed; // 0: no reference, 1: one, 2: to the inside of an object
+  std::vector<u8> pushed; // per word: 0: no reference, 1: a reference, 2: a reference into an object
   const u64 of_registers = point.active || point.offset == 0 ? point.offset : point.offset - 1;
   u64 at = 0;
   bool is_interior = false;
@@ -305,18 +306,18 @@ GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoin
       push(0);
     } else if (code == 0xb8) {
       at += reader.number();
-    } else if (code == 0xbc) { // the next one is `this`
+    } else if (code == 0xbc) { // only marks that the next reference is `this`
     } else if (code == 0xbf) {
       is_interior = true;
     } else if (code == 0xf8) {
-      reader.number(); // where, which is behind the others
+      reader.number(); // its offset, which is always after the others
       push(is_interior ? 2 : 1);
     } else if (code == 0xf9) {
       for (u32 i = reader.number(); i && reader.is_done(); --i)
         push(0);
     } else if (code == 0xfc) {
       pop(reader.number());
-    } else if (code == 0xfd) { // they stay on the stack, and hold nothing any more
+    } else if (code == 0xfd) { // they stay on the stack, but hold nothing any more
       u32 dead = reader.number();
       for (auto it = pushed.rbegin(); it != pushed.rend() && dead; ++it)
         if (*it)
@@ -342,7 +343,8 @@ GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoin
   return out;
 }
 
-// Others say of each call that is not trivial what registers, and words from the stack pointer on, hold.
+// For other methods, the table lists for each call that is not trivial which registers, and which words from the stack
+// pointer on, hold references.
 GcInfoX86::Place GcInfoX86::at_call_with_frame(Reader &reader, u64 offset) const {
   u64 at = 0;
   Place out;
@@ -376,7 +378,7 @@ GcInfoX86::Place GcInfoX86::at_call_with_frame(Reader &reader, u64 offset) const
       registers = both & 7, interior = both >> 4;
       at += reader.word();
       const u32 count = reader.word();
-      reader.word(); // their bytes
+      reader.word(); // size in bytes
       if (count > most_pushed)
         reader.fail("more arguments than there can be");
       for (u32 i = 0; i < count && reader.is_done(); ++i) {
@@ -392,7 +394,7 @@ GcInfoX86::Place GcInfoX86::at_call_with_frame(Reader &reader, u64 offset) const
       registers = code >> 4 & 7;
     } else if (code == 0) {
       reader.fail("a code that is not known");
-    } // else where `this` is
+    } // else the place of `this`
   }
   if (at != offset)
     return out;
@@ -414,7 +416,7 @@ GcInfoX86::Place GcInfoX86::at_call_without_frame(Reader &reader, u64 offset) co
   u32 mask = 0, interior_mask = 0, registers = 0, interior = 0, pointed = 0;
   i64 depth = 0;
   std::vector<GcSlot> listed;
-  // A call `distance` further on, which takes `count` words away. False: that is behind the offset.
+  // Moves to a call `distance` further on, which removes `count` words. False: that is behind the offset.
   auto call = [&](u32 distance, u32 count, u32 new_registers, u32 new_mask) {
     if (at + distance > offset || (at == offset && distance > 0))
       return false;
@@ -473,7 +475,7 @@ GcInfoX86::Place GcInfoX86::at_call_without_frame(Reader &reader, u64 offset) co
         continue;
       } else if ((code & 12) == 8) {
         const u32 both = reader.byte(), distance = reader.word(), count = reader.word(), places = reader.word();
-        reader.word(); // their bytes
+        reader.word(); // size in bytes
         if (places > most_pushed)
           reader.fail("more arguments than there can be");
         goes_on = call(distance, count, both & 15, 0);
@@ -485,7 +487,7 @@ GcInfoX86::Place GcInfoX86::at_call_without_frame(Reader &reader, u64 offset) co
         }
       } else if ((code & 12) == 12) {
         goes_on = false;
-      } // else where `this` is
+      } // else the place of `this`
       break;
     }
     if (is_pointed)
@@ -527,7 +529,7 @@ ReadOutcome GcInfoX86::pushed_bytes(u64 offset, u64 &out) const {
   return reader.outcome();
 }
 
-// Places that hold a reference, or what is left of one, all the time.
+// Adds slots that hold a reference, or a stale one, all the time.
 void GcInfoX86::add_untracked(Reader &reader, bool are_wanted, GcSlot::Base base, u32 pushed,
                               std::vector<GcSlot> &out) const {
   i64 at = 0;
@@ -541,7 +543,7 @@ void GcInfoX86::add_untracked(Reader &reader, bool are_wanted, GcSlot::Base base
   }
 }
 
-// {place, begins, ends}, by where they begin.
+// The table has {place, begin, end}, sorted by begin.
 void GcInfoX86::add_tracked(Reader &reader, u64 offset, GcSlot::Base base, u32 pushed, std::vector<GcSlot> &out) const {
   u64 begin = 0;
   for (u32 i = 0; i < tracked_ && reader.is_done(); ++i) {
@@ -578,7 +580,7 @@ ReadOutcome GcInfoX86::live_slots(const CodePoint &point, bool is_funclet, std::
   Reader reader(*memory_, tables_);
   reader.skip_numbers(2 * u64{no_gc_regions_});
   add_untracked(reader, !point.filter, base, place.pushed, out);
-  // Where a call returns to, what lives is that inside of the call.
+  // At a return address, the slots live inside the call count.
   const bool is_inside = !point.aborted && !point.active && point.offset;
   add_tracked(reader, point.offset - is_inside, base, place.pushed, out);
   return reader.outcome();

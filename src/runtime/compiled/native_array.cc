@@ -2,7 +2,7 @@
 
 namespace dnheap {
 
-// How many bytes it has say the lowest bits of the first: zeros behind as many ones.
+// The lowest bits of the first byte give the length: a zero bit above as many ones as there are more bytes.
 std::optional<NativeArray::Number> NativeArray::number(const Memory &memory, Address image, u32 at) {
   constexpr unsigned most_extra = 4;
   const std::optional<u8> first = memory.try_load<u8>(image + at);
@@ -13,7 +13,7 @@ std::optional<NativeArray::Number> NativeArray::number(const Memory &memory, Add
     ++extra;
   if (extra > most_extra)
     return std::nullopt;
-  const bool is_whole = extra == most_extra; // nothing of it is in the first byte
+  const bool is_whole = extra == most_extra; // the first byte has no bits of the value
   u32 value = is_whole ? 0 : u32{*first} >> (extra + 1);
   for (unsigned i = 0; i < extra; ++i) {
     const std::optional<u8> next = memory.try_load<u8>(image + at + 1 + i);
@@ -29,7 +29,7 @@ std::optional<u32> NativeArray::find(u32 index) const {
   const std::optional<Number> header = number(*memory_, image_, at_);
   if (!header || index >= header->value >> 2)
     return std::nullopt;
-  const u32 size = u32{1} << (header->value & 3); // of what leads to a block
+  const u32 size = u32{1} << (header->value & 3); // of an entry that leads to a block
   const Address entry = image_ + header->end + u64{size} * (index / block);
   std::optional<u32> start = std::nullopt;
   if (size == 1)
@@ -51,7 +51,7 @@ std::optional<u32> NativeArray::find(u32 index) const {
     else if (!is_upper && (node->value & 1))
       at = node->end;
     else if ((node->value & 3) == 0 && node->value >> 2 == index % block)
-      return node->end; // the only one below
+      return node->end; // the block's only entry
     else
       return std::nullopt;
   }

@@ -1,6 +1,5 @@
-// NativeFrames: leaves native functions by the call frame information of the module that they are in (.eh_frame). For
-// one walk of a stack: it keeps what it has looked up. Some 50 reads for each place in code, few where it comes again.
-// ELF modules alone.
+// NativeFrames: unwinds native functions by the call frame information of their module (.eh_frame). For one walk of a
+// stack: it keeps what it has looked up. Some 50 reads for each code address, few if it occurs again. Only ELF modules.
 #pragma once
 #include "runtime/compiled/call_frame.h"
 #include "runtime/compiled/eh_frame.h"
@@ -14,8 +13,8 @@ class NativeFrames {
 public:
   NativeFrames(const Target &target, const CallingConvention &convention) : target_(target), convention_(convention) {}
 
-  // From a function to who called it; registers.ip becomes 0 where nobody did. `is_exact`: it stands at registers.ip;
-  // else a call returns there. Leaves `registers` as they are where it does not succeed.
+  // Turns the registers of a function into those of its caller; registers.ip becomes 0 if it has none. `is_exact`: the
+  // thread executes at registers.ip; else a call returns there. Leaves `registers` unchanged on failure.
   ReadOutcome leave(bool is_exact, Registers &registers);
 
 private:
@@ -29,7 +28,7 @@ private:
   const Target &target_;
   const CallingConvention &convention_;
   std::map<Address, KnownModule> modules_;       // by base
-  std::unordered_map<Address, CallFrame> rules_; // by place in code
+  std::unordered_map<Address, CallFrame> rules_; // by code address
 };
 
 } // namespace dnheap

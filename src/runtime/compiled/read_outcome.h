@@ -1,5 +1,5 @@
-// ReadOutcome: how reading something of the target that has a format went: done; the dump lacks a byte of it; or it
-// breaks the format's rules, and then nothing of it counts. Plain data.
+// ReadOutcome: the result of reading formatted data of the target: done; a byte is not in the dump; or the data breaks
+// the format's rules, and then none of it counts. Plain data.
 #pragma once
 #include "base/integers.h"
 
@@ -10,8 +10,8 @@ namespace dnheap {
 struct ReadOutcome {
   enum class Kind : u8 { done, missing, malformed };
   Kind kind = Kind::done;
-  Address at = 0;        // missing: the byte that is
-  const char *what = ""; // malformed: the rule that is broken
+  Address at = 0;        // of the missing byte; else 0
+  const char *what = ""; // malformed: the broken rule
 
   explicit operator bool() const { return kind == Kind::done; }
   std::string text() const; // "memory at 7f…10 is not in this dump"

@@ -26,7 +26,7 @@ constexpr CallingConvention conventions[] = {
     {Architecture::arm64, OperatingSystem::windows, 32, 31, 29, arm64, arm64_objects},
 };
 
-// Which register of the code's numbers each word of the dump's record is; `ip` marks the instruction pointer.
+// Maps each word of the dump's record to the register's number in machine code; `ip` marks the instruction pointer.
 constexpr u8 ip = 254, none = 255;
 struct RecordOrder {
   Architecture architecture;

@@ -1,6 +1,6 @@
-// Registers: what is known of a thread's general registers at some frame, and where in memory each of them was saved;
-// and what of them a function keeps for its caller, by processor and operating system. Numbers are those that code
-// encodes: x64 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15 (x86: the first eight); arm64 x0 to x28, fp, lr, sp.
+// Registers: the known general registers of a thread at some frame, and where in memory each of them was saved; and the
+// registers that a function preserves for its caller, by processor and operating system. Numbers are those of machine
+// code: x64 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15 (x86: the first eight); arm64 x0 to x28, fp, lr, sp.
 // Plain data; any thread.
 #pragma once
 #include "target/target.h"
@@ -14,18 +14,18 @@ struct CallingConvention {
   Architecture architecture;
   OperatingSystem os;
   u8 register_count, stack_pointer, frame_pointer;
-  u32 preserved;        // a bit per register that a function leaves as it was
-  u32 may_hold_objects; // of these: those in which callers keep references meanwhile
+  u32 preserved;        // a bit per register that a function preserves
+  u32 may_hold_objects; // of these: those in which callers keep references during a call
 };
 
-// Null: none is known. What is neither Linux nor Windows is as Linux.
+// Null: unknown. All systems except Windows count as Linux.
 const CallingConvention *calling_convention(Architecture architecture, OperatingSystem os);
 
 struct Registers {
   static constexpr unsigned most = 32;
   Address ip = 0;
   std::array<u64, most> value{};
-  std::array<Address, most> saved_at{}; // 0: it is in the register itself, or nowhere
+  std::array<Address, most> saved_at{}; // 0: it is still in the register, or its place is unknown
   u32 known = 0;                        // a bit per register
 
   bool knows(unsigned reg) const { return known >> reg & 1; }
@@ -38,7 +38,7 @@ struct Registers {
   void keep_only(u32 mask) { known &= mask; }
 };
 
-// Of a thread, as the dump has them. Nullopt: it has none, or in an order that is not known.
+// Returns a thread's registers from the dump. Nullopt: the dump has none, or in an unknown order.
 std::optional<Registers> registers_of(const Target &target, const Thread &thread);
 
 } // namespace dnheap

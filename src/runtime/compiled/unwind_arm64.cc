@@ -9,7 +9,7 @@ namespace {
 constexpr unsigned fp = 29, lr = 30, sp = 31;
 constexpr u64 instruction_size = 4;
 
-// What one byte begins: how many bytes the operation has, and how many instructions it stands for.
+// By an operation's first byte: its size in bytes, and the number of instructions that it stands for.
 struct OperationSize {
   unsigned bytes, instructions;
 };
@@ -33,8 +33,8 @@ public:
   void run(Address info, u64 offset_in_function);
 
 private:
-  // Where the operations to be undone begin, and how many instructions' worth of them were not done yet, or were
-  // undone.
+  // The place of the operations to undo, and how many instructions of them are to be skipped: not executed yet, or
+  // already undone.
   struct Start {
     Address at;
     u64 skipped;
@@ -67,7 +67,7 @@ private:
   }
 
   const Memory &memory_;
-  unsigned pairs_ = 0; // saved in front of the next ones
+  unsigned pairs_ = 0; // saved in front of the next registers
   bool ip_is_set_ = false;
 };
 
@@ -84,7 +84,7 @@ u64 Unwinder::scope_size(Address codes, Address end, bool is_epilog) {
 }
 
 Unwinder::Start Unwinder::find_start(u32 header, Address scopes, u64 scope_count, u64 words, u64 offset) {
-  const bool one_epilog = header >> 21 & 1; // at the function's end; the count is where its operations begin
+  const bool one_epilog = header >> 21 & 1; // at the function's end; then the count is the index of its operations
   const u64 length = header & 0x3ffff;
   const Address codes = scopes + (one_epilog ? 0 : 4 * scope_count), end = codes + 4 * words;
   if (offset < 4 * words)
@@ -141,7 +141,8 @@ void Unwinder::run(Address info, u64 offset) {
     r.ip = r.value[lr];
 }
 
-// A negative offset: they were stored where the stack pointer is, which then goes up by as much.
+// A negative offset means a pre-indexed store: the registers lie at the stack pointer, which is then increased by that
+// amount.
 void Unwinder::restore(i64 offset, unsigned first, unsigned count, bool is_integer, unsigned width) {
   count += 2 * pairs_;
   pairs_ = 0;
@@ -220,7 +221,7 @@ void Unwinder::apply(u8 first, Address operands) {
     if (!r.knows(fp))
       return fail("the frame pointer is not known");
     set_sp(r.value[fp] - (first == 0xe2 ? 8 * load(operands, 1) : 0));
-  } else if (first == 0xe3 || first >= 0xf8) // nop, pointer authentication, and what is reserved for hints
+  } else if (first == 0xe3 || first >= 0xf8) // nop, pointer authentication, and codes reserved for hints
     no_pairs_before();
   else if (first == 0xe6) // save_next_pair
     ++pairs_;
@@ -231,7 +232,7 @@ void Unwinder::apply(u8 first, Address operands) {
     r.ip = load(r.value[sp] + 8, 8);
     set_sp(load(r.value[sp], 8));
     ip_is_set_ = true;
-  } else if (first != 0xe5) // the end of a part that goes on in its parent
+  } else if (first != 0xe5) // the end of a part that continues in its parent
     fail("an unwind operation that managed code does not use");
 }
 

@@ -26,7 +26,7 @@ enum Operation : u8 {
   set_frame_large = 11, // not on Windows
 };
 
-// How many 16-bit slots an operation takes; 0: there is none of this number.
+// Returns how many 16-bit slots an operation takes; 0: there is no such operation.
 unsigned slots_of(u8 operation, u8 info) {
   switch (operation) {
   case push_register:
@@ -84,8 +84,8 @@ public:
       r.set(reg, value, at);
   }
 
-  // The codes of one UNWIND_INFO up to those at offset `done` of its function's prolog. Returns where the
-  // RUNTIME_FUNCTION is that it goes on with; 0: it ends.
+  // Executes the codes of one UNWIND_INFO up to those at offset `done` of its function's prolog. Returns the place of
+  // the RUNTIME_FUNCTION that it continues with; 0: it ends.
   Address run(Address info, u64 done);
 
 private:
@@ -132,7 +132,7 @@ Unwinder::Code Unwinder::read_code(Address at, unsigned left) {
   return out;
 }
 
-// Inside a prolog the frame register counts once it was set.
+// Inside a prolog, the frame register counts only after it was set.
 void Unwinder::find_frame_offset(Address codes, Info &info, u64 done, bool &is_set) {
   for (unsigned i = 0; i < info.count && outcome;) {
     const Code code = read_code(codes + 2 * i, info.count - i);
@@ -177,7 +177,7 @@ void Unwinder::apply(const Code &code, Address at, const Info &info) {
     ended_by_machine_frame = true;
     break;
   }
-  default: break; // registers that hold no references, and what later Windows versions say of epilogs
+  default: break; // registers that hold no references, and later Windows versions' data on epilogs
   }
 }
 
@@ -233,7 +233,7 @@ ReadOutcome unwind_x64(const Memory &memory, const FunctionUnwind &function, con
   }
   if (!unwinder.outcome)
     return unwinder.outcome;
-  // What an interrupted function's caller had in other registers is known only behind a machine frame.
+  // The other registers of an interrupted function's caller are known only behind a machine frame.
   unwinder.r.keep_only(convention.preserved | u32{1} << rsp);
   registers = unwinder.r;
   return {};

@@ -1,21 +1,21 @@
-// Unwinding of x64 functions by their UNWIND_INFO: from the registers inside a function to those of its caller, and
-// where each register that the function saved lies. As Windows defines it, and with the operation that .NET adds
-// elsewhere. A few reads per saved register. Any thread.
+// Unwinds x64 functions by their UNWIND_INFO: turns the registers inside a function into those of its caller, and lists
+// where each saved register lies. As Windows defines it, plus the operation that .NET adds on other systems. A few
+// reads per saved register. Any thread.
 #pragma once
 #include "runtime/compiled/read_outcome.h"
 #include "runtime/compiled/registers.h"
 
 namespace dnheap {
 
-// A function as its RUNTIME_FUNCTION tells it.
+// A function, from its RUNTIME_FUNCTION.
 struct FunctionUnwind {
   Address start = 0, end = 0;
-  Address image_base = 0; // what the addresses in unwind data are relative to
+  Address image_base = 0; // base of the addresses in unwind data
   Address unwind_info = 0;
 };
 
-// `interrupted`: the function stands at registers.ip, and has not called from there; then it may be in an epilog, which
-// its code tells, if the dump has that. Leaves `registers` as they are if it does not succeed.
+// `interrupted`: the thread executes at registers.ip, which is no return address; then the function may be in an
+// epilog, which its code shows, if it is in the dump. Leaves `registers` unchanged on failure.
 ReadOutcome unwind_x64(const Memory &memory, const FunctionUnwind &function, const CallingConvention &convention,
                        bool interrupted, Registers &registers);
 

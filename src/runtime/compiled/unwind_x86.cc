@@ -25,7 +25,7 @@ public:
     if (info_.is_in_prolog(offset) || info_.is_in_epilog(offset))
       return ReadOutcome::malformed("it stands where a method of x86 builds up its frame, or takes it down");
     u64 pushed = 0;
-    if (is_funclet && info_.has_handlers()) { // ebp is that of the method that it belongs to
+    if (is_funclet && info_.has_handlers()) { // ebp belongs to the enclosing method
       const ReadOutcome outcome = info_.pushed_bytes(offset, pushed);
       return outcome ? leave(*stack + pushed) : outcome;
     }
@@ -42,7 +42,7 @@ public:
     if (const ReadOutcome outcome = info_.pushed_bytes(offset, pushed); !outcome)
       return outcome;
     Address at = *stack + pushed + info_.local_bytes();
-    std::reverse(saved.begin(), saved.end()); // the last one lies lowest
+    std::reverse(saved.begin(), saved.end()); // the last one pushed lies lowest
     for (X86Register reg : saved) {
       if (!take(number(reg), at))
         return ReadOutcome::missing(at);
@@ -58,7 +58,7 @@ private:
       now_.set(reg, *value, at);
     return value.has_value();
   }
-  // The method takes its arguments away.
+  // The method removes its arguments.
   ReadOutcome leave(Address return_address) {
     const std::optional<u32> ip = memory_.try_load<u32>(return_address);
     if (!ip)

@@ -8,17 +8,17 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_types = 1 << 16; // of one assembly that look like the framework's
+constexpr u64 most_types = 1 << 16; // types of one assembly that look like the framework's
 
-// Public keys by which .NET's assemblies are signed: a word of the modulus. In the order of their tokens
-// b03f5f7f11d50a3a, cc7b13ffcd2ddd51, 7cec85d7bea7798e, adb9793829ddae60, 31bf3856ad364e35.
+// Public keys that sign .NET's assemblies: one word of each modulus. In the order of their tokens b03f5f7f11d50a3a,
+// cc7b13ffcd2ddd51, 7cec85d7bea7798e, adb9793829ddae60, 31bf3856ad364e35.
 constexpr u64 framework_keys[] = {0xf0d9aec457fad107, 0x349b5478cbc4864b, 0x3849869e6fc7568d, 0x40d7a94f04293af3,
                                   0x87677f02e790fcb5};
 constexpr u64 key_size = 160, modulus_at = 32;
 
 bool is_framework_key(Bytes key) {
   constexpr u8 ecma_key[16] = {0, 0, 0, 0, 0,
-                               0, 0, 0, 4}; // token b77a5c561934e089: it stands for the platform's own key
+                               0, 0, 0, 4}; // token b77a5c561934e089, which stands for the platform's own key
   if (key.size() == sizeof(ecma_key))
     return std::equal(key.begin(), key.end(), std::begin(ecma_key),
                       [](std::byte a, u8 b) { return a == std::byte{b}; });
@@ -28,7 +28,7 @@ bool is_framework_key(Bytes key) {
   return std::find(std::begin(framework_keys), std::end(framework_keys), word) != std::end(framework_keys);
 }
 
-// ".../shared/Microsoft.NETCore.App/10.0.1/System.Linq.dll", with either slash.
+// True for ".../shared/Microsoft.NETCore.App/10.0.1/System.Linq.dll", with either slash.
 bool is_in_shared_framework(std::string path) {
   std::replace(path.begin(), path.end(), '\\', '/');
   const std::size_t at = path.rfind("/shared/Microsoft.");
@@ -55,7 +55,7 @@ void set_origin(LoadedAssembly &assembly, const Metadata *metadata) {
   }
 }
 
-// "Cache`1" is "Cache" in names of types.
+// "Cache`1" becomes "Cache", as in names of types.
 std::string full_name(const TypeDefRow &row) {
   return shortened(row.name_space, 500) + "." + shortened(row.name.substr(0, row.name.find('`')), 500);
 }
@@ -69,7 +69,7 @@ std::vector<std::string> types_like_framework(const Metadata &metadata) {
   return out;
 }
 
-// What the runtime publishes of an assembly.
+// The facts that the runtime publishes on an assembly.
 class PublishedAssembly {
 public:
   PublishedAssembly(const Memory &memory, const ContractDescriptor &descriptor)
@@ -114,10 +114,10 @@ std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const Contra
     for (Address base : bases)
       if (const Module *mapped = target.find_module(base);
           mapped && one.path.empty() && mapped->file_name() == one.name &&
-          mapped->path.find_first_of("/\\") != mapped->path.npos) // else it was loaded from bytes
+          mapped->path.find_first_of("/\\") != mapped->path.npos) // else the assembly was loaded from bytes
         one.path = mapped->path;
     const Metadata *metadata = loader.metadata(module);
-    if (bases.empty() && metadata) // all of these have one file name
+    if (bases.empty() && metadata) // all assemblies without an image have one file name
       if (const std::optional<AssemblyRow> row = metadata->assembly(); row && !row->name.empty())
         one.name = row->name;
     set_origin(one, metadata);

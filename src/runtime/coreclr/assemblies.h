@@ -1,7 +1,7 @@
-// Which assemblies are loaded, and whose each is: by the folder of its file, its strong name, its name, in this order.
-// Where the target publishes what it says of each (.NET 11: Assembly.IsCollectible and its like,
-// AssemblyBinder.AssemblyLoadContext), that, too. A look at each assembly's metadata, and at the name of each type of
-// the program's own. Not from several threads at once: Loader1 caches.
+// Lists the loaded assemblies and their origin: by the folder of the file, the strong name, the name, in this order.
+// Adds what the target publishes on each (.NET 11: Assembly.IsCollectible and its like,
+// AssemblyBinder.AssemblyLoadContext). A look at each assembly's metadata, and at the name of each type of the
+// program's own. Not from several threads at once: Loader1 caches.
 #pragma once
 #include "runtime/assembly.h"
 #include "runtime/coreclr/loaded_types.h"
@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// In the order in which they were loaded. What ends the list early is added to `problems`.
+// In load order. The reason for a list that ends early is added to `problems`.
 std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const ContractDescriptor &descriptor,
                                               const LoadedTypes &loaded, Loader1 &loader,
                                               std::vector<std::string> &problems);

@@ -1,15 +1,16 @@
-// AuxiliaryStatics: .NET 9 on. In front of a MethodTable's auxiliary data lie the bases of its statics, and in front of
-// those the indexes of its thread statics: src/coreclr/vm/methodtable.h, DynamicStaticsInfo and ThreadStaticsInfo.
+// AuxiliaryStatics: .NET 9 and later. In front of a MethodTable's auxiliary data lie the bases of its statics, and in
+// front of those the indexes of its thread statics: src/coreclr/vm/methodtable.h, DynamicStaticsInfo and
+// ThreadStaticsInfo.
 #include "runtime/coreclr/auxiliary_statics.h"
 
 namespace dnheap {
 
 namespace {
 
-constexpr u32 mt2_has_dynamic_statics = 2; // of MTFlags2, which publishes no name for it
+constexpr u32 mt2_has_dynamic_statics = 2; // a bit of MTFlags2; no target publishes its name
 constexpr u32 no_index = 0xffffffff;
 constexpr u64 max_in_flight = 1 << 16;
-// The first places of the array of a thread are not there: their indexes are for native code.
+// A thread's array lacks the first places: their indexes are for native code.
 constexpr u64 unused_places = 2;
 enum IndexType : u8 { non_collectible = 0, collectible = 1, direct = 2 };
 
@@ -32,7 +33,7 @@ AuxiliaryStatics::AuxiliaryStatics(const Memory &memory, const ContractDescripto
   auxiliary_ = optional("MethodTable", "AuxiliaryData");
   local_data_ = optional("Thread", "ThreadLocalDataPtr");
   unused_ = descriptor.try_number("NumberOfTlsOffsetsNotUsedInNoncollectibleArray").value_or(unused_places);
-  // ThreadLocalData and the infos have looked alike since .NET 9.
+  // ThreadLocalData and the infos have had the same layout since .NET 9.
   count_ = offset("ThreadLocalData", "NonCollectibleTlsDataCount", 0);
   collectible_count_ = offset("ThreadLocalData", "CollectibleTlsDataCount", 4);
   array_ = offset("ThreadLocalData", "NonCollectibleTlsArrayData", 8);
@@ -48,8 +49,8 @@ bool AuxiliaryStatics::has_statics(Address mt) const {
   return memory_->try_load<u32>(mt + *flags2_).value_or(0) & mt2_has_dynamic_statics;
 }
 
-// DynamicStaticsInfo {GC base, other base, MethodTable} ends where the auxiliary data begin. The lowest bit of a base
-// is set until the type has been initialized.
+// DynamicStaticsInfo {GC base, other base, MethodTable} ends at the start of the auxiliary data. The lowest bit of a
+// base is set until the type has been initialized.
 std::optional<StaticPlace> AuxiliaryStatics::statics(Address mt) const {
   std::optional<u64> data = memory_->try_pointer(mt + *auxiliary_);
   if (!data || memory_->try_pointer(*data - p_) != mt)
@@ -81,7 +82,7 @@ std::optional<StaticPlace> AuxiliaryStatics::thread_statics(Address mt, const Th
     if (handles && place < memory_->try_load<u32>(*local + collectible_count_).value_or(0))
       object = object_of_handle(memory_->try_pointer(handles + place * p_).value_or(0));
   } else if (type == direct) {
-    return StaticPlace{*local + place, 0, false}; // the GC does not look there
+    return StaticPlace{*local + place, 0, false}; // the GC does not scan that place
   }
   if (!object && type <= collectible)
     object = in_flight(*local, *index);
@@ -94,7 +95,8 @@ Address AuxiliaryStatics::object_of_handle(Address handle) const {
   return handle ? memory_->try_pointer(handle).value_or(0) : 0;
 }
 
-// Allocated, and not yet asked for since the type's initializer has run: {Next, index, handle}.
+// Finds the object of an index that is allocated, but that nobody has asked for since the type's initializer ran:
+// {Next, index, handle}.
 Address AuxiliaryStatics::in_flight(Address local, u32 index) const {
   Address at = memory_->try_pointer(local + in_flight_).value_or(0);
   for (u64 i = 0; at && i < max_in_flight; ++i) {

@@ -1,4 +1,4 @@
-// AuxiliaryStatics: the StaticStorage of .NET 9 on, see there.
+// AuxiliaryStatics: the StaticStorage of .NET 9 and later; see there.
 #pragma once
 #include "runtime/coreclr/static_storage.h"
 

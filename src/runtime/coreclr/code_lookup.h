@@ -1,7 +1,7 @@
-// CodeLookup: which method stands at a code address: the ExecutionManager contract. Code that the runtime compiled
-// while it ran is found by the nibble map of its heap, code of ReadyToRun images by their tables of functions, with the
-// very steps of the runtime's own binary search, as a heap dump holds just the pages that those touch. Some 30 reads
-// per question; nothing is kept. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md.
+// CodeLookup: finds the method at a code address: the ExecutionManager contract. Code that was compiled at run time is
+// found by the nibble map of its heap; code of ReadyToRun images by their tables of functions, with exactly the steps
+// of the runtime's own binary search, as a heap dump holds only the pages that those touch. Some 30 reads per question;
+// nothing is kept. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md.
 #pragma once
 #include "runtime/coreclr/jit_code.h"
 #include "runtime/coreclr/ready_to_run_code.h"
@@ -13,13 +13,13 @@ class CodeLookup {
 public:
   CodeLookup(const Target &target, const ContractDescriptor &descriptor);
 
-  // What the target does not say, without which no code is found at all; empty: nothing.
+  // The missing values without which no code is found at all; empty: none is missing.
   const std::string &why_not() const { return why_not_; }
   const RangeSectionMap &map() const { return map_; }
 
-  // Nullopt: no managed method's code lies there. Throws Error that says what the dump lacks where that cannot be told.
+  // Nullopt: no managed method's code lies there. If that is unknown, throws Error that names what is not in the dump.
   std::optional<CodeBlock> find(Address ip) const;
-  // Where the debug info of such a method lies: some 20 reads more. Throws Error as find() does.
+  // Finds the debug info of such a method: some 20 reads more. Throws Error as find() does.
   DebugInfoPlace debug_info(const CodeBlock &block) const {
     return block.ready_to_run ? ready_to_run_.debug_info(block) : jit_.debug_info(block);
   }

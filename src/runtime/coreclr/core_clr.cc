@@ -61,8 +61,7 @@ WalkedStack CoreClr::follow_stack(const ThreadData &thread) const {
   WalkedStack out;
   if (code_.why_not().empty()) {
     out = stack_walk_.walk(thread);
-    // .NET 8 and 9 note which function a HelperMethodFrame stands for only when somebody asks: until then any words are
-    // there.
+    // .NET 8 and 9 fill in the function of a HelperMethodFrame only when somebody asks; until then the word is garbage.
     for (StackFrame &frame : out.frames)
       if (frame.kind == StackFrame::Kind::explicit_ && !method_names_->methods().is_method_desc(frame.method_desc))
         frame.method_desc = 0;
@@ -75,7 +74,7 @@ WalkedStack CoreClr::follow_stack(const ThreadData &thread) const {
   return out;
 }
 
-// A method that runs keeps its collectible AssemblyLoadContext, as the GC reports it, in no place of the stack.
+// A running method keeps its collectible AssemblyLoadContext alive; the GC reports that without a stack slot.
 void CoreClr::add_loader_allocator(StackFrame &frame) const {
   if (frame.kind != StackFrame::Kind::method || !frame.method_desc)
     return;
@@ -85,7 +84,7 @@ void CoreClr::add_loader_allocator(StackFrame &frame) const {
     frame.references.push_back(kept);
 }
 
-// Thousands of threads wait in the same few methods.
+// Cached, as thousands of threads wait in the same few methods.
 MethodText CoreClr::method_text(Address method_desc) const {
   auto it = method_texts_.find(method_desc);
   if (it == method_texts_.end())
@@ -93,7 +92,7 @@ MethodText CoreClr::method_text(Address method_desc) const {
   return it->second;
 }
 
-// Flags lie in front of the state and behind the place of resumption; nobody publishes them.
+// The flags lie in front of the state and behind the resume address; no target publishes their offset.
 std::optional<ContinuationLayout> CoreClr::continuation_layout() const {
   const ContractDescriptor &d = descriptor();
   const std::optional<i64> next = d.try_offset("ContinuationObject", "Next"),
@@ -110,9 +109,9 @@ std::optional<ContinuationLayout> CoreClr::continuation_layout() const {
   return out;
 }
 
-// Of compiled code the place lies in an image's writable data, which heap dumps leave out; nobody writes to that word
-// but the loader, so what the module's file holds counts. Code that was compiled while the program ran has the place
-// behind it.
+// For code compiled ahead of time, the address lies in an image's writable data, which heap dumps leave out; only the
+// loader writes that word, so the module's file has it, too. For code compiled at run time, the address lies behind the
+// code.
 ResumePoint CoreClr::resume_point(Address resume_info) const {
   ResumePoint out;
   const Module *module = target().find_module(resume_info);
@@ -137,7 +136,7 @@ ResumePoint CoreClr::resume_point(Address resume_info) const {
   return out;
 }
 
-// The await's code is what the method's debug info knows it by. Local variables have no names in metadata.
+// The method's debug info identifies an await by its code address. Local variables have no names in metadata.
 std::vector<SavedVariable> CoreClr::saved_variables(const ResumePoint &point) const {
   std::vector<SavedVariable> out;
   const MethodDescs &methods = method_names_->methods();
@@ -164,19 +163,19 @@ std::vector<SavedVariable> CoreClr::saved_variables(const ResumePoint &point) co
                 saved.number < has_this ? "this" : std::string(metadata->parameter(rid, saved.number - has_this + 1));
         }
   } catch (const Error &) {
-    out.clear(); // the dump lacks the code or its debug info
+    out.clear(); // the code or its debug info is not in the dump
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const SavedVariable &a, const SavedVariable &b) { return a.offset < b.offset; });
   return out;
 }
 
-// Dumps may hold the objects but not what they point at: their MethodTables.
+// Dumps may hold the objects but not their MethodTables.
 void CoreClr::look_for_types() {
   if (std::optional<u64> variable = descriptor().try_number("StringMethodTable"))
     if (std::optional<u64> string = memory().try_pointer(*variable); string && memory().find(*string))
       return;
-  // Every segment begins with an object. Free ones tell nothing: their MethodTable is the runtime's own.
+  // Every segment begins with an object. Free objects prove nothing: their MethodTable is the runtime's own.
   const u32 free_base_size = 3 * memory().format().pointer_size;
   std::vector<std::string> ignored;
   u64 present = 0, absent = 0;
@@ -198,7 +197,7 @@ void CoreClr::look_for_types() {
                                                  : "dump with createdump --withheap PID or --full PID"));
 }
 
-// A runtime that has started keeps more than this for itself alone.
+// A runtime that has started has allocated more than this for itself alone.
 void CoreClr::require_started(const Error &error) const {
   constexpr u64 least = 64 << 10;
   std::vector<std::string> problems;

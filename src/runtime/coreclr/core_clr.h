@@ -1,4 +1,4 @@
-// CoreClr: the runtime that compiles while it runs: libcoreclr.so, coreclr.dll. See runtime.h; made by
+// CoreClr: the runtime that compiles at run time: libcoreclr.so, coreclr.dll. See runtime.h; made by
 // describe/open_core_clr.h.
 #pragma once
 #include "runtime/coreclr/code_lookup.h"
@@ -15,16 +15,16 @@
 
 namespace dnheap {
 
-// Does the program contain the runtime (PublishSingleFile, self-contained)? Told by its export DotNetRuntimeInfo:
+// True if the program contains the runtime (PublishSingleFile, self-contained): it exports DotNetRuntimeInfo.
 // dotnet/runtime src/coreclr/debug/runtimeinfo/runtimeinfo.cpp.
 bool is_single_file_program(const Memory &memory, const Module &module);
 
-// The modules that are such a runtime: its library (library_names.h), and single-file programs.
+// Returns the modules that contain such a runtime: its library (library_names.h), and single-file programs.
 std::vector<const Module *> find_core_clr_modules(const Target &target);
 
 class CoreClr : public Runtime {
 public:
-  // `described`: complete. Throws Error when it lacks what is needed for walking the heap.
+  // `described`: a complete descriptor. Throws Error if a value that the heap walk needs is missing.
   CoreClr(const Target &target, const Module &module, ContractDescriptor described, const RuntimeHints &hints);
 
   const char *kind() const override { return "coreclr"; }
@@ -55,7 +55,7 @@ private:
 
   Thread1 thread_;
   mutable Loader1 loader_;                    // caches
-  std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs parts of the heap
+  std::unique_ptr<RuntimeTypeSystem1> types_; // built last: it needs values of the heap
   std::unique_ptr<FieldDescs> field_descs_;
   std::unique_ptr<CoreClrFields> fields_;
   CodeLookup code_;

@@ -9,12 +9,12 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
-constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
-constexpr u64 max_kept = 256 << 20;                  // characters of all fields and paths; then names are by offset
+constexpr unsigned max_parents = 64, max_depth = 16; // `max_depth`: structs in structs
+constexpr u64 max_visited = 1 << 16;                 // limit of fields per type, including those of its structs
+constexpr u64 max_kept = 256 << 20;                  // characters of all names; then references are named by offset
 constexpr u64 max_name = 1024;                       // characters of one field
 constexpr u64 max_argument_text = 1 << 16;           // characters of one field's arguments
-constexpr u64 max_arguments = 256;                   // of one generic type, those of its arguments included
+constexpr u64 max_arguments = 256;                   // of one generic type, including the arguments of its arguments
 constexpr u32 explicit_layout = 0x10;                // II.23.1.15
 
 std::optional<u64> primitive_size(ElementType type, u64 pointer_size) {
@@ -74,7 +74,7 @@ std::vector<InstanceField> CoreClrFields::fields_of_instance(Address mt, const T
 
 std::vector<InstanceField> CoreClrFields::read(Address mt, const TypeArguments &arguments, u64 &kept) {
   std::vector<Address> chain;
-  // Types of suspended calls share one class, which knows none of their data.
+  // Types of suspended calls share one class, which does not describe their data.
   for (Address at = types_->continuations().contains(mt) ? types_->parent_of(mt) : mt; at && chain.size() < max_parents;
        at = types_->parent_of(at))
     chain.push_back(at);
@@ -120,8 +120,8 @@ std::vector<InstanceField> CoreClrFields::read(Address mt, const TypeArguments &
   return out;
 }
 
-// The arguments that the type itself has. Where it is shared by instances over references, what its metadata calls
-// them.
+// Returns the arguments of the type itself. If instances over references share it, the names of its parameters in the
+// metadata.
 TypeArguments CoreClrFields::arguments_of(Address mt, u64 &budget) {
   const std::vector<Address> handles = types_->instantiation(mt);
   if (handles.empty() || handles.size() > budget)
@@ -143,8 +143,8 @@ TypeArguments CoreClrFields::arguments_of(Address mt, u64 &budget) {
   return std::make_shared<std::vector<TypeArgument>>(std::move(out));
 }
 
-// Those of the type that a signature names inside a type with `arguments`. Signatures are no deeper than their decoder
-// allows.
+// Returns the arguments of the type that a signature names inside a type with `arguments`. Signatures are no deeper
+// than their decoder allows.
 TypeArguments CoreClrFields::arguments_in(const SignatureType &type, const Metadata &metadata,
                                           const TypeArguments &arguments, u64 &room) {
   if (type.kind == ElementType::Var)
@@ -164,9 +164,9 @@ TypeArguments CoreClrFields::arguments_in(const SignatureType &type, const Metad
   return std::make_shared<std::vector<TypeArgument>>(std::move(out));
 }
 
-// The struct's MethodTable comes from the signature as its declaring type sees it, with the arguments that the runtime
-// has for that one: those are what it had to load to lay the fields out. The name has the arguments of the type asked
-// for, or those that are given.
+// The struct's MethodTable comes from the signature in its declaring type, with the arguments that the runtime has for
+// that type: the runtime had to load exactly these to lay the fields out. The name has the arguments of the requested
+// type, or the given ones.
 void CoreClrFields::describe(InstanceField &field, const FieldDesc &desc, Address module,
                              const TypeArguments &arguments, u64 &kept) {
   const Metadata *metadata = loader_->metadata(module);
@@ -189,8 +189,8 @@ void CoreClrFields::describe(InstanceField &field, const FieldDesc &desc, Addres
     ++problems_["fields whose struct type is not known"];
 }
 
-// Of a boxed struct's base size all but header and MethodTable is the struct; what is less than a word more, only the
-// class tells.
+// A boxed struct's base size is the struct plus header and MethodTable, rounded up to a word; the class has the
+// padding.
 std::optional<u64> CoreClrFields::struct_size(Address mt) const {
   std::optional<ObjectLayout> layout = types_->object_layout(mt);
   if (!layout || layout->component_size || layout->base_size < 2 * p_)
@@ -209,7 +209,7 @@ std::optional<u64> CoreClrFields::size_of(const InstanceField &field) const {
   return primitive_size(field.type, p_);
 }
 
-// An array's element: behind the length and, with several dimensions, the bounds.
+// Elements lie behind the length and, in arrays with several dimensions, the bounds.
 std::optional<ElementShape> CoreClrFields::elements(Address mt) {
   std::optional<u32> flags = types_->flags(mt);
   std::optional<ObjectLayout> layout = types_->object_layout(mt);
@@ -250,8 +250,8 @@ NamedFields::TypeNames CoreClrFields::build_names(Address mt) {
 }
 
 // An inline array is a struct with one field and room for several of them; it may have no explicit layout or size
-// ([InlineArray], src/coreclr/vm/methodtablebuilder.cpp). A fixed buffer is one of a size that the C# compiler gives
-// it.
+// ([InlineArray], src/coreclr/vm/methodtablebuilder.cpp). A fixed buffer is a struct with a size that the C# compiler
+// sets.
 u64 CoreClrFields::count_of(Address mt, const InstanceField &only) const {
   if (!only.size.value_or(0) || (types_->flags(mt).value_or(0) & mt_category_value_mask) != mt_category_value)
     return 1;
@@ -274,7 +274,7 @@ u64 CoreClrFields::count_of(Address mt, const InstanceField &only) const {
 void CoreClrFields::flatten(Address mt, const Flattening &into, u64 &budget) {
   if (into.depth > max_depth || into.prefix.text.size() > 8 * max_name)
     return;
-  const std::vector<InstanceField> &fields = instance_fields(mt); // stays where it is while the map grows
+  const std::vector<InstanceField> &fields = instance_fields(mt); // its address is stable while the map grows
   const u64 length = fields.size() == 1 && fields[0].count > 1 ? fields[0].count : 0;
   for (const InstanceField &field : fields) {
     if (budget == 0 || kept_ > max_kept)

@@ -1,5 +1,5 @@
-// CoreClrFields: Fields (fields.h) of CoreCLR, by FieldDesc and metadata. Instance fields are those of a type and its
-// parents; a struct's own fields are found through the MethodTable that the runtime loaded for it (TypeLookup).
+// CoreClrFields: Fields (fields.h) of CoreCLR, by FieldDesc and metadata. An object's fields are those of its type and
+// of the parents; a struct's own fields are found through the MethodTable that the runtime loaded for it (TypeLookup).
 #pragma once
 #include "runtime/coreclr/delegates.h"
 #include "runtime/coreclr/field_descs.h"
@@ -24,8 +24,8 @@ public:
 private:
   struct Flattening {
     ReferenceLayout *to;
-    u64 base; // where in `to` the object or struct begins
-    u64 skip; // of fields' offsets, which are those of an object: 0, or of a struct a pointer
+    u64 base; // offset in `to` of the object or struct
+    u64 skip; // subtracted from field offsets, which count from an object: 0, or for a struct the size of a pointer
     PathText prefix;
     unsigned depth;
   };
@@ -33,7 +33,7 @@ private:
   TypeNames build_names(Address method_table) override;
   void flatten(Address method_table, const Flattening &into, u64 &budget);
   std::vector<InstanceField> read_fields(Address method_table) override;
-  // `kept`: what the names of arguments take is added.
+  // `kept`: the size of the arguments' names is added.
   std::vector<InstanceField> read(Address method_table, const TypeArguments &arguments, u64 &kept);
   u64 count_of(Address method_table, const InstanceField &only) const;
   void describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments, u64 &kept);
@@ -49,7 +49,7 @@ private:
   TypeLookup lookup_;
   Delegates delegates_;
   std::optional<u64> padding_; // EEClass.BaseSizePadding
-  u64 kept_ = 0;               // characters in all of these
+  u64 kept_ = 0;               // characters in all kept fields and names
   std::map<std::string, u64> problems_;
 };
 

@@ -14,12 +14,12 @@ namespace {
 
 constexpr u64 max_roots = 1 << 26;
 
-// Where the elements of an object[] lie.
+// The addresses of the elements of an object[].
 struct ArrayExtent {
   Address start, end, array;
 };
 
-// A static that is a reference, or a struct: those are kept boxed.
+// True for a static that is a reference, or a struct: statics of struct type are boxed.
 bool refers_to_object(const FieldDesc &field) {
   return field.is_static && !field.is_rva && field.offset &&
          (field.is_reference() || field.type == ElementType::ValueType);
@@ -81,7 +81,7 @@ private:
   std::unordered_set<Address> visited_;
 };
 
-// Of arrays of type object[] that strong and pinned handles hold, by address.
+// Returns the arrays of type object[] that strong and pinned handles hold, by address.
 std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc &gc, Address object_array,
                                      std::vector<std::string> &problems) {
   const u64 p = memory.format().pointer_size;
@@ -134,7 +134,7 @@ std::vector<StaticRoot> CoreClrStatics::static_roots(std::span<const ThreadData>
                        " types could not be read, so their statics have no names");
   std::optional<u64> array = descriptor_->try_number("ObjectArrayMethodTable");
   if (Address type = array ? memory_->try_pointer(*array).value_or(0) : 0) {
-    std::vector<std::string> ignored; // whoever wants the handles is told again
+    std::vector<std::string> ignored; // callers that read the handles get these problems there
     find_holders(*memory_, type, held_arrays(*memory_, *gc_, type, ignored), found.roots);
   }
   for (const ThreadData &thread : threads)

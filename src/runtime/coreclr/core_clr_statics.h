@@ -1,8 +1,8 @@
-// CoreClrStatics: every static field and thread static of CoreCLR that refers to an object, by type and field name:
-// what StaticRoot (static_root.h) promises. Visits every type that is loaded, and names those with such fields: some 10
-// ms for a small application. From .NET 9 on a type's statics are found by its MethodTable's auxiliary data, in 8.0 by
-// its module; which of the two, the descriptor tells. Nothing is kept. One thread at a time.
-// Sources: dotnet/runtime src/coreclr/vm/methodtable.h, threadstatics.h; of 8.0: appdomain.hpp, threadstatics.h.
+// CoreClrStatics: every static field and thread static of CoreCLR that refers to an object, by type and field name: the
+// list that StaticRoot (static_root.h) describes. Visits every loaded type, and names those with such fields: some 10
+// ms for a small application. In .NET 9 and later, a type's statics are found by its MethodTable's auxiliary data, in
+// 8.0 by its module; the descriptor shows which. Nothing is kept. One thread at a time. Sources: dotnet/runtime
+// src/coreclr/vm/methodtable.h, threadstatics.h; of 8.0: appdomain.hpp, threadstatics.h.
 #pragma once
 #include "runtime/coreclr/field_descs.h"
 #include "runtime/coreclr/loaded_types.h"

@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 8, max_parents = 64; // of delegates that wrap one another
-constexpr u64 max_steps = 1 << 20;                  // along the lists of one delegate
+constexpr unsigned max_depth = 8, max_parents = 64; // `max_depth`: of delegates that wrap one another
+constexpr u64 max_steps = 1 << 20;                  // limit of steps along the lists of one delegate
 
 } // namespace
 
@@ -22,7 +22,7 @@ const std::optional<Delegates::Members> &Delegates::members(Address mt, Fields &
   auto it = members_.find(mt);
   if (it != members_.end())
     return it->second;
-  // Up to .NET 10 the list and its count are MulticastDelegate's; later the same two words may hold other things.
+  // Up to .NET 10 these two words are MulticastDelegate's list and count; in later versions they may hold other things.
   constexpr struct {
     const char *name;
     std::optional<u64> Members::*member;
@@ -54,9 +54,9 @@ std::optional<DelegateList> Delegates::list(Address object, Address mt, Fields &
   return found ? std::optional(list_of(object, *found, fields).value_or(DelegateList())) : std::nullopt;
 }
 
-// Nullopt: it has none. Up to .NET 10 an array of delegates, later one of structs that hold a delegate each; some of it
-// may be unused. Anything else in its place keeps a dynamic method's code or a collectible type alive, and then the
-// other word is no count.
+// Nullopt: it has no list. Up to .NET 10 the list is an array of delegates, later an array of structs that hold a
+// delegate each; a part of it may be unused. Any other object in its place keeps a dynamic method's code or a
+// collectible type alive, and then the other word is no count.
 std::optional<DelegateList> Delegates::list_of(Address object, const Members &m, Fields &fields) const {
   DelegateList out;
   out.array = word(object + *m.list);
@@ -72,7 +72,7 @@ std::optional<DelegateList> Delegates::list_of(Address object, const Members &m,
   return out;
 }
 
-// A list that is itself a delegate: that one counts.
+// If the list is itself a delegate, that delegate is the one called.
 void Delegates::collect(Address object, const Collecting &into, Fields &fields) {
   const std::optional<Members> found = members(type_of(object), fields);
   if (!found || into.depth > max_depth || into.to->size() >= into.limit)
@@ -88,9 +88,9 @@ void Delegates::collect(Address object, const Collecting &into, Fields &fields) 
       collect(part, inner, fields);
 }
 
-// In this order: see COMDelegate in the source. -1 marks a delegate for a native function; a MethodDesc in the place of
-// the count is more exact than code, which may be a stub; a second pointer means that the first one only moves
-// arguments, so that the delegate itself stands in the target's place.
+// The order of the checks matters: see COMDelegate in the source. -1 marks a delegate for a native function. A
+// MethodDesc in place of the count is more exact than code, which may be a stub. A second pointer means that the first
+// one only moves arguments, and that the delegate itself is stored in place of the target.
 DelegateTarget Delegates::one(Address object, const Members &m) const {
   Address target = word(object + *m.target), code = word(object + *m.code), other = word(object + *m.other_code);
   u64 count = word(object + *m.count);
@@ -107,8 +107,8 @@ DelegateTarget Delegates::one(Address object, const Members &m) const {
   return {target, method ? method_name(method, target) : code_name(code)};
 }
 
-// Of shared generic code the declaring type is the canonical one; the target's own type, or one of its parents, is more
-// exact.
+// For shared generic code, the declaring type is the canonical one; the target's own type, or one of its parents, is
+// more exact.
 std::string Delegates::method_name(Address method, Address target) const {
   Address declaring = methods_.method_table_of(method);
   Address exact = type_of(target);

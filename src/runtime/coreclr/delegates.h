@@ -1,6 +1,6 @@
-// Delegates: what a delegate calls, in CoreCLR: its method by name, and the object that it is called on; of a
-// multicast delegate each of its parts. Part of CoreClrFields. A few dozen reads per delegate; which fields a delegate
-// type has is kept. Source: dotnet/runtime src/coreclr/vm/comdelegate.cpp (the kinds of delegates),
+// Delegates: the target of a delegate in CoreCLR: its method by name, and the object that the method is called on; for
+// a multicast delegate, each of its parts. Part of CoreClrFields. A few dozen reads per delegate; the fields of a
+// delegate type are kept. Source: dotnet/runtime src/coreclr/vm/comdelegate.cpp (the kinds of delegates),
 // System.MulticastDelegate.
 #pragma once
 #include "runtime/coreclr/method_descs.h"
@@ -19,7 +19,7 @@ public:
   std::optional<DelegateList> list(Address object, Address method_table, Fields &fields);
 
 private:
-  // From the object's first byte.
+  // Offsets from the object's first byte.
   struct Members {
     std::optional<u64> target, code, other_code, list, count;
   };
@@ -27,10 +27,10 @@ private:
     std::vector<DelegateTarget> *to;
     u64 limit;
     unsigned depth;
-    u64 *steps; // left
+    u64 *steps; // steps left
   };
 
-  // Nullopt: no delegate type.
+  // Nullopt: not a delegate type.
   const std::optional<Members> &members(Address method_table, Fields &fields);
   void collect(Address object, const Collecting &into, Fields &fields);
   std::optional<DelegateList> list_of(Address object, const Members &members, Fields &fields) const;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr u64 most_bytes = 512 << 20;
 constexpr u32 most_segments = 1 << 16; // of one pool
-constexpr unsigned most_tables = 64;   // as many bits as say which there are
+constexpr unsigned most_tables = 64;   // as many as the mask of present tables has bits
 
-// Follows what the descriptor publishes, and remembers once something is missing.
+// Reads values by the descriptor, and remembers if any was missing.
 class Pieces {
 public:
   Pieces(const Memory &memory, const ContractDescriptor &descriptor) : memory_(memory), descriptor_(descriptor) {}
@@ -26,7 +26,7 @@ public:
   Address pointer(Address at) { return known(memory_.try_pointer(at)); }
   template <std::unsigned_integral T> T value(Address at) { return static_cast<T>(known(memory_.try_load<T>(at))); }
 
-  // A StgPool: its first segment, and those that were added when that was full.
+  // Reads a StgPool: its first segment, and the segments that were added when that was full.
   std::vector<std::byte> pool(Address head) {
     std::vector<std::byte> out;
     std::string_view type = "StgPool";
@@ -63,14 +63,14 @@ private:
   bool ok_ = true;
 };
 
-// II.24.2, little endian whatever the target is.
+// Writes the format of II.24.2, little endian whatever the target's byte order is.
 class ImageOut {
 public:
   void number(u64 value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; ++i)
       out_.push_back(static_cast<std::byte>(value >> 8 * i));
   }
-  void text(std::string_view text) { // its end, and zeros up to a multiple of four bytes
+  void text(std::string_view text) { // with its terminating zero, and zeros up to a multiple of four bytes
     for (const char c : text)
       number(static_cast<u8>(c), 1);
     number(0, 1);
@@ -98,7 +98,7 @@ struct Stream {
 };
 
 std::vector<std::byte> image_of(const std::vector<Stream> &streams) {
-  constexpr std::string_view version = "edited"; // nobody asks for it
+  constexpr std::string_view version = "edited"; // nobody reads it
   ImageOut out;
   out.number(0x424a5342, 4);
   out.number(1, 2);
@@ -123,7 +123,7 @@ std::vector<std::byte> image_of(const std::vector<Stream> &streams) {
   return out.take();
 }
 
-// The stream #-: which tables there are, how many rows each has, the tables one after the other.
+// Builds the stream #-: the mask of present tables, the row count of each, then the tables one after the other.
 std::vector<std::byte> tables_of(Pieces &pieces, Address model, u64 bytes_of_table) {
   const Address schema = pieces.field(model, "CMiniMdRW", "Schema");
   const u32 count = pieces.value<u32>(pieces.field(model, "CMiniMdRW", "TableCount"));

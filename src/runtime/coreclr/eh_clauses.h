@@ -1,6 +1,5 @@
-// The exception clauses of a method that was compiled at run time, of which only one thing is asked: which offsets
-// begin a filter's funclet. Any thread. Format: dotnet/runtime src/coreclr/inc/corjit.h (CORINFO_EH_CLAUSE_FLAGS),
-// vm/codeman.h.
+// Reads the exception clauses of a method that was compiled at run time, only to find the offsets at which filter
+// funclets begin. Any thread. Format: dotnet/runtime src/coreclr/inc/corjit.h (CORINFO_EH_CLAUSE_FLAGS), vm/codeman.h.
 #pragma once
 #include "contract/descriptor.h"
 
@@ -8,13 +7,13 @@
 
 namespace dnheap {
 
-// Where a clause has what is asked; what the target does not publish is as in .NET 8 to 10.
+// Offsets in a clause; values that the target does not publish are as in .NET 8 to 10.
 struct EhClauseLayout {
-  u64 size = 32, flags = 0, filter = 24; // where a filter begins stands in place of the type that is caught
+  u64 size = 32, flags = 0, filter = 24; // `filter`: start of the filter, in place of the type that is caught
 };
 EhClauseLayout eh_clause_layout(const ContractDescriptor &descriptor);
 
-// Does one of the filters begin at that offset of the method? Nullopt: the dump lacks the clauses.
+// True if one of the filters begins at that offset of the method. Nullopt: the clauses are not in the dump.
 std::optional<bool> has_filter_at(const Memory &memory, const EhClauseLayout &layout, Address clauses, u64 count,
                                   u64 offset);
 

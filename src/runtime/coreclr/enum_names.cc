@@ -8,10 +8,10 @@ namespace dnheap {
 
 namespace {
 
-constexpr u16 literal = 0x40; // of FieldAttributes, II.23.1.5
+constexpr u16 literal = 0x40; // a flag of FieldAttributes, II.23.1.5
 constexpr u64 most_members = 10000;
 
-// Constants are little endian (II.22.9), signed ones as wide as their type.
+// Reads a constant: little endian (II.22.9), a signed one as wide as its type.
 u64 number(Bytes bytes) {
   u64 value = 0;
   for (u64 i = 0; i < std::min<u64>(bytes.size(), 8); ++i)
@@ -54,7 +54,7 @@ std::string EnumNames::text(Address enum_type, u64 value) {
                                 [](const auto &member, u64 wanted) { return member.first < wanted; });
   if (found != all.end() && found->first == value)
     return found->second;
-  // Flags: the largest that fit, until nothing is left.
+  // For flags, take the largest that fit, until nothing is left.
   std::string out;
   for (auto member = all.rbegin(); member != all.rend() && value; ++member)
     if (member->first && (member->first & value) == member->first) {

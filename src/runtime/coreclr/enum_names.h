@@ -1,5 +1,5 @@
-// EnumNames: what the values of enums are called, from the metadata of the assemblies that define them: fields of
-// CoreCLR's types; NativeAOT programs have no such metadata. Each enum is read once and kept. One thread.
+// EnumNames: names of enum values, from the metadata of the assemblies that define them: fields of CoreCLR's types;
+// NativeAOT programs have no such metadata. Each enum is read once and kept. One thread.
 #pragma once
 #include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/type_lookup.h"
@@ -16,10 +16,10 @@ public:
   // `runtime` may be of any kind.
   explicit EnumNames(const Runtime &runtime);
 
-  // Of an enum's own MethodTable: of boxed ones, of an array's elements. Empty: no enum, or no such value. Several
-  // flags: "Read | Write".
+  // Names a value by the enum's own MethodTable: for boxed enums and for an array's elements. Empty: no enum, or no
+  // such value. Several flags: "Read | Write".
   std::string text(Address enum_type, u64 value);
-  // Of the enum that a field is of.
+  // Names a value of the enum that is the type of this field.
   std::string text(Address declaring_type, const std::string &field, u64 value);
 
 private:
@@ -28,7 +28,7 @@ private:
   const Members &members(Address enum_type);
   Address enum_of(Address declaring_type, const std::string &field);
 
-  const CoreClr *runtime_; // null: of another kind
+  const CoreClr *runtime_; // null: another kind of runtime
   std::unique_ptr<TypeLookup> lookup_;
   std::map<Address, Members> members_;
   std::map<std::pair<Address, std::string>, Address> enums_;

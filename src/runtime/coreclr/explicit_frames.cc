@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_places = 4096; // that one Frame protects
+constexpr u64 max_places = 4096; // places that one Frame protects
 constexpr u64 max_protected = 1 << 16;
 
 struct NamedRegister {
@@ -69,10 +69,10 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
   protected_flags_ = offset("GCFrame", "GCFlags", 3 * p_ + 4);
 }
 
-// What the target does not publish is as in .NET 8 to 10, where it is the same.
+// Values that the target does not publish are as in .NET 8 to 10, which all agree.
 void ExplicitFrames::resolve_transition(const ContractDescriptor &d) {
   TransitionLayout &t = transition_;
-  if (convention_->architecture == Architecture::x86) { // behind ecx and edx
+  if (convention_->architecture == Architecture::x86) { // offsets behind ecx and edx
     t = {0, 8, 8, 24, 28, {{7, 0}, {6, 4}, {3, 8}, {5, 12}}};
   } else if (convention_->architecture == Architecture::arm64) {
     t = {104, 72, 0, 8, 176, {{29, 0}}};
@@ -129,8 +129,8 @@ ReadOutcome ExplicitFrames::from_context(Address context, FrameCaller &to) const
   return {};
 }
 
-// The registers that the throwing method saved lie further up the stack: that is where the GC writes where their
-// objects have moved to, and the CONTEXT keeps what was.
+// The registers that the throwing method saved lie further up the stack: the GC writes the new addresses of moved
+// objects there, while the CONTEXT keeps the old ones.
 void ExplicitFrames::follow_context_pointers(const ExplicitFrame &frame, Registers &to) const {
   if (software_context_ != layout_->software_context)
     return;
@@ -158,8 +158,9 @@ ReadOutcome ExplicitFrames::from_block(Address block, FrameCaller &to) const {
   return {};
 }
 
-// What a thread that is to stop called instead of returning. {returned values, of which there are one to three;
-// callee-saved registers; on Windows the stack pointer; the return address, which the Frame has as well}.
+// The Frame of a thread that the runtime stops: the method returned into the runtime instead of its caller. {returned
+// values, of which there are one to three; callee-saved registers; on Windows the stack pointer; the return address,
+// which the Frame has as well}.
 ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller &to) const {
   const std::optional<u64> ip = word(frame.address + hijack_return_), args = word(frame.address + hijack_args_);
   if (!ip || !args)
@@ -173,7 +174,7 @@ ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller 
       saved = *args + 8 * values;
   if (!saved)
     return ReadOutcome::malformed("a HijackFrame whose return address is not where it was taken from");
-  // What was returned: in rax, elsewhere than on Windows in rdx, too; since .NET 10 a Continuation in rcx.
+  // Returned values: in rax; on other systems than Windows also in rdx; since .NET 10 a Continuation in rcx.
   constexpr u8 of_unix[] = {0, 2, 1}, of_windows[] = {0, 1};
   const std::span<const u8> returned = is_windows_ ? std::span<const u8>(of_windows) : of_unix;
   for (u64 i = 0; *args + 8 * i < saved && i < returned.size(); ++i)
@@ -208,7 +209,7 @@ ReadOutcome ExplicitFrames::caller(const ExplicitFrame &frame, Address stack_end
                              fp = word(frame.address + call_frame_pointer_);
     if (!ip || !sp || !fp)
       return ReadOutcome::missing(frame.address + call_sp_);
-    if (*ip == 0) // it calls nothing now
+    if (*ip == 0) // no call is in progress
       break;
     found.registers.ip = *ip;
     found.registers.set(convention_->stack_pointer, *sp);
@@ -239,7 +240,7 @@ Address ExplicitFrames::method_desc(const ExplicitFrame &frame) const {
     return method & 1 || word(frame.address + call_return_).value_or(0) == 0 ? 0 : method;
   }
   case FrameShape::transition: return word(frame.address + method_).value_or(0);
-  case FrameShape::helper_method: // what was there before, until the runtime has looked it up
+  case FrameShape::helper_method: // stale until the runtime has looked the method up
     return is_caller_known(frame) ? word(frame.address + method_).value_or(0) : 0;
   default: return 0;
   }
@@ -297,12 +298,12 @@ void ExplicitFrames::arguments(const ExplicitFrame &frame, u64 on_stack, std::ve
     return;
   const TransitionLayout &t = transition_;
   words(block + t.arguments, block + t.arguments + t.arguments_size, to);
-  const u64 passed = t.arguments >= t.size ? t.arguments - t.size + t.arguments_size : 0; // as said already
+  const u64 passed = t.arguments >= t.size ? t.arguments - t.size + t.arguments_size : 0; // these were added above
   if (on_stack > passed)
     words(block + t.size + passed, block + t.size + std::min(on_stack, most), to);
 }
 
-// GCFrame {next, thread, places, u32 how many, u32 interior}; which thread, no target publishes.
+// GCFrame {next, thread, places, u32 count, u32 interior}; no target publishes the offset of `thread`.
 ReadOutcome ExplicitFrames::protected_references(Address thread, Address stack_limit, Address stack_base,
                                                  std::vector<StackReference> &to) const {
   if (!protected_)

@@ -1,7 +1,7 @@
 // ExplicitFrames: the Frames of a thread: a list, innermost first, of the records that the runtime leaves on the stack
-// where managed code calls into it. What each says of the registers of that code, and which references it holds itself.
-// Some ten reads per Frame; nothing is kept. Any thread.
-// Spec: dotnet/runtime docs/design/datacontracts/StackWalk.md; .NET 8 and 9: src/coreclr/vm/frames.h of these.
+// where managed code calls into it. Reads the registers of that code from each Frame, and the references that the Frame
+// itself holds. Some ten reads per Frame; nothing is kept. Any thread. Spec: dotnet/runtime
+// docs/design/datacontracts/StackWalk.md; .NET 8 and 9: src/coreclr/vm/frames.h of these.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/compiled/read_outcome.h"
@@ -17,49 +17,50 @@
 namespace dnheap {
 
 struct ExplicitFrame {
-  Address address = 0, next = 0; // next: 0 behind the last one
+  Address address = 0, next = 0; // next: 0 after the last one
   FrameKind kind{};
 };
 
-// What a Frame says of the managed code that it stands for.
+// A Frame's data on the managed code that called.
 struct FrameCaller {
-  bool is_told = false; // else the Frame says nothing of it
+  bool is_told = false; // else the Frame has no such data
   Registers registers;
-  // Where a caller's registers may lie that are not known: all words there are candidates.
+  // The range that may hold the caller's unknown registers: all words there are candidates.
   Address candidates_from = 0, candidates_to = 0;
-  std::vector<StackReference> candidates; // and these
+  std::vector<StackReference> candidates; // candidates outside that range
 };
 
 class ExplicitFrames {
 public:
   struct Code {
-    // Is this managed code; and can a call in it return there, as far as the dump says?
+    // True if the address is managed code; true if a call in it can return there, as far as the dump shows.
     std::function<bool(Address ip)> is_managed, is_return_address;
-    // Where the frame of managed code ends that has these registers; 0: that cannot be told.
+    // Returns the end of the frame of managed code with these registers; 0: unknown.
     std::function<Address(const Registers &)> frame_end;
   };
 
   ExplicitFrames(const Target &target, const ContractDescriptor &descriptor);
 
-  // What is missing, without which no Frame is told; empty: nothing.
+  // The missing values without which no Frame can be read; empty: none is missing.
   const std::string &why_not() const { return why_not_; }
 
-  // The innermost; 0: the thread has none. Nullopt: the dump lacks it.
+  // Returns the innermost Frame; 0: the thread has none. Nullopt: not in the dump.
   std::optional<Address> first(Address thread) const;
-  // Nullopt where the dump lacks it, or where what lies there is no Frame of a kind that is known.
+  // Nullopt: not in the dump, or no Frame of a known kind lies there.
   std::optional<ExplicitFrame> at(Address frame) const;
 
-  // Leaves `to` as it is where the outcome is not done.
+  // Leaves `to` unchanged unless the outcome is done.
   ReadOutcome caller(const ExplicitFrame &frame, Address stack_end, const Code &code, FrameCaller &to) const;
-  // Of a method that was called; 0: it says none.
+  // Returns the MethodDesc of the method that was called; 0: the Frame has none.
   Address method_desc(const ExplicitFrame &frame) const;
-  // Its caller does not go on: it threw.
+  // True if its caller does not continue, because it threw.
   bool caller_is_aborted(const ExplicitFrame &frame) const;
-  // References that it holds itself.
+  // Adds the references that the Frame itself holds.
   void references(const ExplicitFrame &frame, std::vector<StackReference> &to) const;
-  // Candidates: the arguments of a call that has just begun, in registers and on the stack. `on_stack`: as many bytes.
+  // Adds candidates: the arguments of a call that has just begun, in registers and on the stack. `on_stack`: bytes of
+  // stack arguments.
   void arguments(const ExplicitFrame &frame, u64 on_stack, std::vector<StackReference> &to) const;
-  // What native code of the runtime protects.
+  // Adds the references that native code of the runtime protects.
   ReadOutcome protected_references(Address thread, Address stack_limit, Address stack_base,
                                    std::vector<StackReference> &to) const;
 
@@ -70,7 +71,7 @@ private:
   };
   struct TransitionLayout {
     u64 arguments = 0, arguments_size = 0, saved = 0, return_address = 0, size = 0;
-    std::vector<Saved> registers; // from `saved` on
+    std::vector<Saved> registers; // offsets from `saved`
   };
   void resolve_transition(const ContractDescriptor &descriptor);
   std::optional<u64> word(Address at) const { return memory_->try_pointer(at); }
@@ -85,7 +86,7 @@ private:
   ReadOutcome by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                   FrameCaller &to) const;
   HelperMethodLayout helper_method_layout() const { return {target_->architecture, target_->os}; }
-  bool is_caller_known(const ExplicitFrame &frame) const; // of a helper method's
+  bool is_caller_known(const ExplicitFrame &frame) const; // for a helper method's Frame
   void captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const;
   void reference(Address place, bool interior, std::vector<StackReference> &to) const;
   void words(Address from, Address to, std::vector<StackReference> &out) const;
@@ -93,16 +94,16 @@ private:
   const Target *target_;
   const Memory *memory_;
   const CallingConvention *convention_;
-  const u64 p_, end_of_frames_; // which is all ones
-  const FrameLayout *layout_;   // of its processor
+  const u64 p_, end_of_frames_; // `end_of_frames_`: all bits set
+  const FrameLayout *layout_;   // for its processor
   const bool is_windows_;
   std::string why_not_;
-  std::map<u64, FrameKind> kinds_;                               // by what lies at a Frame's start
+  std::map<u64, FrameKind> kinds_;                               // by the first word of a Frame
   u64 head_ = 0, next_ = 8;                                      // in a Thread; in a Frame
   u64 call_sp_, call_return_, call_frame_pointer_, call_method_; // InlinedCallFrame
   u64 block_, method_, software_context_, faulting_context_, resumable_context_, hijack_return_, hijack_args_;
   TransitionLayout transition_;
-  std::optional<u64> protected_; // the head of GCFrames in a Thread
+  std::optional<u64> protected_; // offset of the head of GCFrames in a Thread
   u64 protected_next_ = 0, protected_places_ = 16, protected_count_ = 24, protected_flags_ = 28; // of a GCFrame
 };
 

@@ -4,12 +4,12 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_fields = 65536;               // of one type; metadata has row numbers for 2²⁴ of all types
-constexpr u32 first_special_offset = 0x7fffff8; // from here on offsets mean "none" (src/coreclr/vm/field.h)
+constexpr u64 max_fields = 65536;               // limit for one type; metadata has row numbers for 2²⁴
+constexpr u32 first_special_offset = 0x7fffff8; // offsets from here on mean "none" (src/coreclr/vm/field.h)
 
 } // namespace
 
-// Where FieldDescs are not described they are as in .NET 8 to 10: {MethodTable, u32, u32}.
+// A descriptor without FieldDescs implies the layout of .NET 8 to 10: {MethodTable, u32, u32}.
 FieldDescs::FieldDescs(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
                        Loader1 &loader)
     : memory_(&memory), descriptor_(&descriptor), types_(&types), loader_(&loader) {
@@ -52,7 +52,7 @@ std::optional<FieldDesc> FieldDescs::read(Address at) const {
   return out;
 }
 
-// Own ones: the number of instance fields includes inherited ones.
+// Returns the number of the type's own fields: the published number of instance fields includes inherited ones.
 std::optional<u64> FieldDescs::published_count(Address mt) const {
   if (!instance_count_ || !static_count_)
     return std::nullopt;
@@ -66,8 +66,8 @@ std::optional<u64> FieldDescs::published_count(Address mt) const {
   return u64{*all} - *inherited + *statics;
 }
 
-// Each FieldDesc names the type that declares it, and a type has one list: where the number of fields is not published
-// the list ends with the first FieldDesc of another type, or where the metadata says that the field is another type's.
+// Each FieldDesc refers to its declaring type, and a type has one list. If the number of fields is not published, the
+// list ends at the first FieldDesc of another type, or at the first field that the metadata assigns to another type.
 std::optional<std::vector<FieldDesc>> FieldDescs::own_fields(Address mt) const {
   Address own_class = list_ ? types_->class_of(mt) : 0, owner = types_->canonical(mt);
   std::optional<u64> list = own_class ? memory_->try_pointer(own_class + *list_) : std::nullopt;

@@ -1,7 +1,7 @@
-// FieldDescs: the fields that a type itself declares, as CoreCLR lays them out: what the RuntimeTypeSystem contract,
-// version 1, calls GetFieldDesc…, with each field's name from the metadata. A list costs one read per field and is not
-// kept. Only for CoreClr, which hands it out; one thread at a time, since metadata is found on first use.
-// Spec: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md; bits: src/coreclr/vm/field.h.
+// FieldDescs: the fields that a type itself declares, as CoreCLR lays them out: GetFieldDesc… of the RuntimeTypeSystem
+// contract, version 1, with each field's name from the metadata. A list costs one read per field and is not kept. Only
+// for CoreClr, which hands it out; one thread at a time, since metadata is found on first use. Spec: dotnet/runtime
+// docs/design/datacontracts/RuntimeTypeSystem.md; bits: src/coreclr/vm/field.h.
 #pragma once
 #include "metadata/signature.h"
 #include "runtime/coreclr/runtime_type_system_1.h"
@@ -14,13 +14,14 @@ namespace dnheap {
 
 struct FieldDesc {
   Address address = 0;                // of the runtime's FieldDesc
-  Address enclosing_method_table = 0; // of the type that declares it; of shared generic code: the canonical one
+  Address enclosing_method_table = 0; // of the declaring type; for shared generic code, the canonical one
   Token token = 0;                    // 0x04…
-  // In the target's memory, primitives of enums as such; every kind of reference is Class, every struct ValueType.
+  // The type in the target's memory: an enum is its primitive, every kind of reference is Class, every struct
+  // ValueType.
   ElementType type{};
   bool is_static = false, is_thread_static = false, is_rva = false; // a thread static is static too
-  // Of an instance field: from the object's first field on, that is, behind its MethodTable. Of a static: from the base
-  // of its kind. Absent: the field has no place (edit and continue, half-loaded types).
+  // For an instance field: from the object's first field, which follows the MethodTable. For a static: from the base of
+  // its kind. Absent: the field has no place (edit and continue, half-loaded types).
   std::optional<u32> offset;
 
   bool is_reference() const { return type == ElementType::Class; }
@@ -31,13 +32,13 @@ public:
   FieldDescs(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
              Loader1 &loader);
 
-  // Fields that the type declares itself, instance and static ones, in the runtime's order; not inherited ones. Empty,
-  // too, when there are none. Nullopt: they cannot be read, and why_missing() may say why. A list that is damaged ends
-  // where it is.
+  // Returns the fields that the type declares itself, instance and static ones, in the runtime's order; not inherited
+  // ones. Empty also if there are none. Nullopt: they cannot be read, and why_missing() may have the reason. A damaged
+  // list ends at the damage.
   std::optional<std::vector<FieldDesc>> own_fields(Address method_table) const;
-  // As in the metadata, control characters and all; empty where that is not to be had.
+  // The name in the metadata, control characters included; empty if unknown.
   std::string name(const FieldDesc &field) const;
-  // The bytes behind 0x06 (II.23.2.4), or empty.
+  // Returns the signature's bytes behind 0x06 (II.23.2.4), or empty.
   Bytes signature(const FieldDesc &field) const;
   // Why no type's fields can be read; empty if they can.
   std::string why_missing() const;

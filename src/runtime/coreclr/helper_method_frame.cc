@@ -1,4 +1,4 @@
-// ExplicitFrames, second part: what a HelperMethodFrame says of its caller.
+// ExplicitFrames, second part: the caller of a HelperMethodFrame.
 #include "runtime/coreclr/explicit_frames.h"
 #include "runtime/coreclr/native_entry.h"
 #include "runtime/coreclr/native_functions.h"
@@ -7,7 +7,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_native_frames = 64; // of the runtime function and what it called
+constexpr unsigned max_native_frames = 64; // frames of the runtime function and its callees
 
 } // namespace
 
@@ -27,7 +27,7 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
     if (!word(at + offset))
       return ReadOutcome::missing(at + offset);
   auto value = [&](u64 offset) { return *word(at + offset); };
-  if (is_caller_known(frame)) { // the runtime has left the function already
+  if (is_caller_known(frame)) { // the runtime has already unwound out of the function
     to.registers.ip = value(layout.ip);
     to.registers.set(convention_->stack_pointer, value(layout.sp));
     for (u64 i = 0; i < layout.registers.size(); ++i) {
@@ -45,7 +45,7 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
   return is_windows_ ? by_return_addresses(frame, stack_end, code, to) : by_frame_pointers(frame, stack_end, code, to);
 }
 
-// What is not known of the caller's registers lies among what was captured, or was pushed behind that.
+// The caller's unknown registers are among the captured ones, or were pushed after the capture.
 void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
   to.candidates_from = word(frame.address + layout.captured_sp).value_or(0);
@@ -53,8 +53,8 @@ void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller 
   words(frame.address + layout.captured, frame.address + layout.captured + 8 * layout.registers.size(), to.candidates);
 }
 
-// Linux: the runtime's functions keep frame pointers. Which registers the one that managed code called has saved, and
-// where, its prologue says; but that one may have gone over to another function, which has another.
+// Linux: the runtime's functions keep frame pointers. The prologue of the function that managed code called shows which
+// registers it has saved, and where; but it may have jumped to another function, with another prologue.
 ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                               FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
@@ -82,7 +82,7 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
         captured_may_count(frame, to);
         return {};
       }
-      // Registers that the function did not save are as they were captured.
+      // Registers that the function did not save have their captured values.
       for (u64 r = 0; r < last; ++r)
         if (std::optional<u64> value = word(at + layout.captured + 8 * r))
           to.registers.set(layout.registers[r], *value);
@@ -98,8 +98,8 @@ ReadOutcome ExplicitFrames::by_frame_pointers(const ExplicitFrame &frame, Addres
   return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
 }
 
-// The runtime's image says how its functions are left, as the runtime itself would do. On Windows the stack pointer was
-// captured in front of the address that the function which does so returns to.
+// Unwinds the runtime's functions by their image, as the runtime itself would. On Windows, the
+// captured stack pointer still points at the return address of the capturing function.
 ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, const Code &code, FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
   Registers now;
@@ -124,12 +124,12 @@ ReadOutcome ExplicitFrames::by_native_functions(const ExplicitFrame &frame, cons
   return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");
 }
 
-// Without the image: the first word behind the Frame that a call can return to, unless one in between that address and
-// where the caller's own frame ends is another: what earlier calls left lies there, too.
+// Without the image, takes the first word behind the Frame to which a call can return. Fails if another such word lies
+// between it and the end of the caller's frame, as words of earlier calls lie there, too.
 ReadOutcome ExplicitFrames::by_return_addresses(const ExplicitFrame &frame, Address stack_end, const Code &code,
                                                 FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
-  Address end = 0; // of the caller's frame, with the address that it returns to
+  Address end = 0; // end of the caller's frame, return address included
   for (Address place = frame.address + layout.end; place + 8 <= (end ? end - 8 : stack_end); place += 8) {
     const std::optional<u64> ip = word(place);
     if (!ip)

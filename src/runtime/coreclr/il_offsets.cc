@@ -29,7 +29,7 @@ std::optional<u32> IlOffsets::look_up(Address ip, bool returns_there) {
     const u64 offset = block->offset_of(ip);
     return il_offset_at(boundaries_of(*block), offset - (returns_there && offset ? 1 : 0));
   } catch (const Error &) {
-    return std::nullopt; // the dump lacks what says which method it is
+    return std::nullopt; // the data that identifies the method is not in the dump
   }
 }
 

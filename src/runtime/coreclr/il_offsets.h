@@ -1,6 +1,5 @@
-// IlOffsets: which IL instruction a code address stands for: the DebugInfo contract. A method's debug info is read once
-// and kept while this lives. One thread.
-// Spec: dotnet/runtime docs/design/datacontracts/DebugInfo.md.
+// IlOffsets: finds the IL instruction of a code address: the DebugInfo contract. A method's debug info is read once and
+// kept as long as this object. One thread. Spec: dotnet/runtime docs/design/datacontracts/DebugInfo.md.
 #pragma once
 #include "runtime/coreclr/code_lookup.h"
 
@@ -12,10 +11,9 @@ class IlOffsets {
 public:
   IlOffsets(const Memory &memory, const CodeLookup &code) : memory_(&memory), code_(&code) {}
 
-  // `returns_there`: a call returns to that address, and what counts is the call. Nullopt: of none, or it cannot be
-  // told.
+  // `returns_there`: a call returns to that address, so look for the call's instruction. Nullopt: none, or unknown.
   std::optional<u32> find(Address ip, bool returns_there);
-  // Methods whose debug info the dump lacks, or is unsound.
+  // The number of methods whose debug info is not in the dump, or is unsound.
   u64 unread_methods() const { return unread_; }
 
 private:
@@ -24,8 +22,8 @@ private:
 
   const Memory *memory_;
   const CodeLookup *code_;
-  std::unordered_map<Address, std::vector<IlBoundary>> methods_; // by where their code begins
-  std::unordered_map<Address, std::optional<u32>> known_[2];     // thousands of threads stand at the same few places
+  std::unordered_map<Address, std::vector<IlBoundary>> methods_; // by the start of their code
+  std::unordered_map<Address, std::optional<u32>> known_[2];     // cached: thousands of threads are at few places
   u64 unread_ = 0;
 };
 

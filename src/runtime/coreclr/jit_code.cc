@@ -13,7 +13,7 @@ constexpr u64 fat_header = 8;          // in front of the exception clauses
 
 } // namespace
 
-// What is not published is as in .NET 8 to 10, where all of this lies at the same places.
+// Values that the target does not publish are as in .NET 8 to 10, which all agree.
 JitCode::JitCode(const Target &target, const ContractDescriptor &d)
     : target_(&target), memory_(&target.memory), p_(target.format().pointer_size) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
@@ -31,12 +31,12 @@ JitCode::JitCode(const Target &target, const ContractDescriptor &d)
   at_.functions = offset("RealCodeHeader", "UnwindInfos", 4 * p_ + 4);
   clause_ = eh_clause_layout(d);
   gc_info_version_ = static_cast<u32>(d.try_number("GCInfoVersion").value_or(0));
-  // Both came with .NET 10. The contract's version does not say: it was 2 there, and is 1 again in .NET 11.
+  // Both came with .NET 10. The contract's version does not show it: it was 2 there, and is 1 again in .NET 11.
   constant_time_ = gc_info_version_ >= 4;
   last_stub_kind_ = d.try_number("StubCodeBlockLast").value_or(15);
 }
 
-// In front of the first clause stand their number, as a word, and a header.
+// The number of clauses, as a word, and a header lie in front of the first clause.
 bool JitCode::is_filter(Address header, u64 offset) const {
   const std::optional<u64> info = memory_->try_pointer(header + at_.eh_info);
   const std::optional<u64> count = info && *info ? memory_->try_pointer(*info - p_) : std::nullopt;
@@ -80,12 +80,12 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
   return std::nullopt; // behind the method
 }
 
-// Which format it has no runtime says: it changed together with that of GC info.
+// No runtime publishes the format of debug info: it changed together with that of GC info.
 DebugInfoPlace JitCode::debug_info(const CodeBlock &block) const {
   const DebugInfoFormat format = block.gc_info_version < 4   ? DebugInfoFormat::nibbles
                                  : block.gc_info_version < 5 ? DebugInfoFormat::packed
                                                              : DebugInfoFormat::packed_with_sizes;
-  // Flags are there for methods that are replaced while they run, which 32-bit processors do not have.
+  // Flags are present for methods that can be replaced while they run, which 32-bit processors do not support.
   return {memory_->pointer(block.header + at_.debug_info, "a method's code header"), format,
           format != DebugInfoFormat::packed_with_sizes && p_ == 8};
 }

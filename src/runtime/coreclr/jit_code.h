@@ -1,6 +1,5 @@
-// JitCode: the method at an address of a heap of code that the runtime compiled while it ran: by the heap's nibble map
-// to the method's beginning, and by the header in front of that to its MethodDesc, its GC info and its functions. Any
-// thread.
+// JitCode: finds the method at an address in a heap of code that was compiled at run time: the heap's nibble map leads
+// to the method's start, and the header in front of that to its MethodDesc, its GC info and its functions. Any thread.
 // Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, EEJitManager.
 #pragma once
 #include "contract/descriptor.h"
@@ -17,9 +16,9 @@ class JitCode {
 public:
   JitCode(const Target &target, const ContractDescriptor &descriptor);
 
-  // Nullopt: no method's code lies there (a stub, a gap). Throws Error where the dump lacks what that rests on.
+  // Nullopt: no method's code lies there (a stub, a gap). Throws Error if the data for that is not in the dump.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
-  // Of a block that find() gave. Throws Error as that does.
+  // For a block that find() returned. Throws Error as find() does.
   DebugInfoPlace debug_info(const CodeBlock &block) const;
 
 private:

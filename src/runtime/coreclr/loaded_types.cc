@@ -29,7 +29,7 @@ Address LoadedTypes::module_of_element(Address element) const {
   return 0;
 }
 
-// AppDomain's list: ArrayListBase {u32 Count, FirstBlock}, blocks {Next, u32 Size, elements}.
+// AppDomain's list is an ArrayListBase {u32 Count, FirstBlock} with blocks {Next, u32 Size, elements}.
 std::vector<Address> LoadedTypes::modules(std::vector<std::string> &problems) const {
   const ContractDescriptor &d = *descriptor_;
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
@@ -62,7 +62,8 @@ std::vector<Address> LoadedTypes::modules(std::vector<std::string> &problems) co
   return out;
 }
 
-// LookupMap {Next, TableData, u32 Count, flag mask}; its nodes are the pieces of one table by row number.
+// LookupMap {Next, TableData, u32 Count, flag mask}: its nodes are the pieces of one table, which is indexed by row
+// number.
 void LoadedTypes::add_defined(Address module, std::vector<Address> &to) const {
   std::optional<i64> offset = descriptor_->try_offset("Module", "TypeDefToMethodTableMap");
   u64 total = 0;
@@ -73,7 +74,7 @@ void LoadedTypes::add_defined(Address module, std::vector<Address> &to) const {
       return;
     for (u64 i = 0; i < *count && *table; ++i) {
       std::optional<u64> entry = memory_->try_pointer(*table + i * p_);
-      if (!entry) { // on to the next page
+      if (!entry) { // skip to the next page
         i += (4096 - (*table + i * p_) % 4096) / p_ - 1;
         continue;
       }

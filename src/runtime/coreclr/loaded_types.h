@@ -1,7 +1,6 @@
-// LoadedTypes: the modules that an application has loaded, and the types that each has: what the Loader contract calls
-// GetModuleHandles, TypeDefToMethodTable and GetAvailableTypeParams. A few reads per module and one per type; nothing
-// is kept. Lists are capped. Any thread.
-// Spec: dotnet/runtime docs/design/datacontracts/Loader.md.
+// LoadedTypes: the modules that an application has loaded, and the types of each: GetModuleHandles,
+// TypeDefToMethodTable and GetAvailableTypeParams of the Loader contract. A few reads per module and one per type;
+// nothing is kept. Lists are capped. Any thread. Spec: dotnet/runtime docs/design/datacontracts/Loader.md.
 #pragma once
 #include "runtime/coreclr/runtime_type_system_1.h"
 
@@ -14,10 +13,10 @@ class LoadedTypes {
 public:
   LoadedTypes(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types);
 
-  // In the order in which they were loaded. What ends the list early is added to `problems`. Throws Error when it is
-  // not to be found.
+  // In load order. The reason for a list that ends early is added to `problems`. Throws Error if there is no list to be
+  // found.
   std::vector<Address> modules(std::vector<std::string> &problems) const;
-  // MethodTables of the types that the module defines, of instantiations that belong to it, and of arrays.
+  // Returns MethodTables of the types that the module defines, of instantiations that belong to it, and of arrays.
   std::vector<Address> types(Address module, std::vector<std::string> &problems) const;
 
 private:

@@ -27,7 +27,7 @@ std::string Loader1::file_name(Address module) {
   if (const Metadata *found = metadata(module))
     if (std::optional<ModuleRow> row = found->module(); row && !row->name.empty())
       return shortened(row->name, 200);
-  // .NET 9 on: the path, in UTF-16.
+  // .NET 9 and later: the path, in UTF-16.
   if (std::optional<i64> offset = descriptor_->try_offset("Module", "Path"))
     if (std::optional<u64> path = memory_->try_pointer(module + static_cast<u64>(*offset)); path && *path)
       if (std::optional<std::string> text = memory_->try_text16(*path, 4096); text && !text->empty())
@@ -69,8 +69,8 @@ std::optional<ModuleMetadata> Loader1::find_metadata(Address module) const {
   return emitted_metadata(module);
 }
 
-// A file that was taken for the module's without proof has to define as many types as the runtime made room for when it
-// loaded the module: Module.TypeDefToMethodTableMap, which is indexed by row number.
+// A file that was assigned to the module without proof must define as many types as the runtime reserved room for when
+// it loaded the module: Module.TypeDefToMethodTableMap, which is indexed by row number.
 bool Loader1::fits(Address module, Address base, const Metadata &metadata) const {
   const Module *mapped = target_->find_module(base);
   std::optional<i64> map = descriptor_->try_offset("Module", "TypeDefToMethodTableMap");
@@ -88,7 +88,7 @@ const Module *Loader1::mapped_module(Address module) const {
   return nullptr;
 }
 
-// .NET 9 on: Module.Base. 8.0: the layout that PEImage says is loaded, or the flat one beside it.
+// .NET 9 and later: Module.Base. 8.0: the layout that PEImage marks as loaded, or the flat one beside it.
 std::vector<Address> Loader1::image_bases(Address module) const {
   const u64 p = memory_->format().pointer_size;
   std::vector<Address> out;
@@ -109,9 +109,9 @@ std::vector<Address> Loader1::image_bases(Address module) const {
   return out;
 }
 
-// Reflection.Emit: no image; the runtime keeps a copy of the metadata for debuggers. {u32 size; bytes} from .NET 9 on,
-// a buffer object {u32 size; …; bytes *} in 8.0. Where the descriptor does not say which word of the Module points at
-// it, the one that leads to a metadata root does.
+// Reflection.Emit: there is no image; the runtime keeps a copy of the metadata for debuggers. {u32 size; bytes} in .NET
+// 9 and later, a buffer object {u32 size; …; bytes *} in 8.0. If the descriptor does not publish which word of the
+// Module points at it, the word that leads to a metadata root is taken.
 std::optional<ModuleMetadata> Loader1::emitted_metadata(Address module) const {
   const u64 p = memory_->format().pointer_size;
   auto read = [&](Address at) -> std::optional<ModuleMetadata> {

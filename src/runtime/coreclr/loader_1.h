@@ -1,6 +1,5 @@
-// Loader contract, version 1: what a Module (a loaded assembly's) says of itself, above all its metadata.
-// Spec: dotnet/runtime docs/design/datacontracts/Loader.md. Metadata is found once per module and kept; look-ups are
-// not to be made from several threads at once.
+// Loader contract, version 1: data on a Module (of a loaded assembly), above all its metadata. Spec: dotnet/runtime
+// docs/design/datacontracts/Loader.md. Metadata is found once per module and kept; not from several threads at once.
 #pragma once
 #include "contract/descriptor.h"
 #include "metadata/image_metadata.h"
@@ -20,11 +19,11 @@ public:
   const Metadata *metadata(Address module);
   // "System.Private.CoreLib.dll" or "<dynamic module 0x…>": for messages and for types whose metadata is missing.
   std::string file_name(Address module);
-  // Why metadata() gave null: for messages.
+  // Why metadata() returned null: for messages.
   std::string why_no_metadata(Address module);
-  // Where its image may lie, the likeliest place first.
+  // Returns addresses at which its image may lie, the likeliest first.
   std::vector<Address> image_bases(Address module) const;
-  // Modules asked for whose metadata could not be found.
+  // Returns the modules for which metadata() returned null.
   std::vector<Address> modules_without_metadata() const;
 
 private:

@@ -9,19 +9,19 @@ namespace dnheap {
 namespace {
 
 constexpr u64 loader_page = 4096;
-constexpr u64 most_blocks = 1 << 20; // that are followed, for all
+constexpr u64 most_blocks = 1 << 20; // blocks followed in total
 
 class LoaderHeapFinder {
 public:
   explicit LoaderHeapFinder(const Memory &memory) : memory_(memory), p_(memory.format().pointer_size) {}
 
   void look_from(Address module) {
-    constexpr u64 words = 64; // of a Module, among which its LoaderAllocator is
+    constexpr u64 words = 64; // searched words of a Module; one of them points at its LoaderAllocator
     for (u64 i = 0; i < words; ++i)
       look_at(word(module + i * p_));
   }
 
-  // If it has the shape of a LoaderAllocator, its blocks are kept.
+  // Keeps the blocks of `allocator` if it has the shape of a LoaderAllocator.
   void look_at(Address allocator) {
     if (allocator && looked_at_.insert(allocator).second)
       look_through(allocator);
@@ -54,7 +54,7 @@ private:
            *release <= 1;
   }
 
-  // Where a heap has its first block: behind its vtable, as a rule.
+  // Returns the first block of a heap, whose pointer usually follows the vtable.
   Address first_block(Address heap) const {
     for (u64 at : {p_, u64{0}, 2 * p_})
       if (const Address block = word(heap + at); block && is_block(block) && has_ends(heap + at + p_, block))
@@ -63,7 +63,7 @@ private:
   }
   bool is_heap(Address heap) const { return first_block(heap) != 0; }
 
-  // Three words, one after another: up to where the block was handed out, committed, reserved.
+  // Looks for three words in sequence: the ends of the part of the block that was handed out, committed, reserved.
   bool has_ends(Address at, Address block) const {
     constexpr u64 looked_at = 8;
     const Address start = word(block + p_), end = start + word(block + 2 * p_);
@@ -88,7 +88,7 @@ private:
   std::vector<LoaderHeapBlock> blocks_;
 };
 
-// What the target publishes is followed, and nothing else.
+// Follows only the published layout.
 class PublishedLoaderHeaps {
 public:
   PublishedLoaderHeaps(const Memory &memory, const ContractDescriptor &d) : memory_(memory) {
@@ -134,7 +134,7 @@ private:
       if (stubs)
         add_heap(allocator, word(stubs + at));
   }
-  // Of a block that is damaged the size is not believed.
+  // The size of a damaged block is ignored.
   void add_heap(Address allocator, Address heap) {
     constexpr u64 largest = u64{4} << 30;
     Address block = heap ? word(heap + at_->first) : 0;
@@ -145,7 +145,7 @@ private:
 
   const Memory &memory_;
   std::optional<Layout> at_;
-  std::vector<u64> heaps_, heaps_of_stubs_; // in a LoaderAllocator; in its VirtualCallStubManager
+  std::vector<u64> heaps_, heaps_of_stubs_; // offsets in a LoaderAllocator; in its VirtualCallStubManager
   std::optional<u64> stubs_;
   std::unordered_set<Address> looked_at_, seen_;
   u64 steps_ = 0; // from block to block

@@ -12,7 +12,7 @@ constexpr u16 kind_mask = 7, kind_instantiated = 5, kind_dynamic = 7;
 
 } // namespace
 
-// What is not published is as in .NET 8 to 10, where all of this lies at the same places.
+// Values that the target does not publish are as in .NET 8 to 10, which all agree.
 MethodDescs::MethodDescs(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types,
                          Loader1 &loader)
     : memory_(&target.memory), types_(&types), loader_(&loader), p_(target.format().pointer_size),
@@ -26,7 +26,7 @@ MethodDescs::MethodDescs(const Target &target, const ContractDescriptor &descrip
   remainder_ = offset("MethodDesc", "Flags3AndTokenRemainder", 0);
   index_ = offset("MethodDesc", "ChunkIndex", 2);
   flags_ = offset("MethodDesc", "Flags", 6);
-  // From .NET 9 on a MethodDesc has a word more; MethodTable.Token is 8.0's.
+  // .NET 9 and later have one word more in a MethodDesc; only 8.0 has MethodTable.Token.
   name_ = offset("DynamicMethodDesc", "MethodName", descriptor.try_offset("MethodTable", "Token") ? 3 * p_ : 4 * p_);
   chunk_method_table_ = offset("MethodDescChunk", "MethodTable", 0);
   chunk_count_ = offset("MethodDescChunk", "Count", 2 * p_ + 1);
@@ -35,7 +35,7 @@ MethodDescs::MethodDescs(const Target &target, const ContractDescriptor &descrip
   chunk_size_ = chunk && chunk->size ? *chunk->size : 3 * p_;
   fixup_method_ = offset("FixupPrecodeData", "MethodDesc", p_);
   stub_parameter_ = offset("StubPrecodeData", "SecretParam", 0);
-  page_size_ = 0x4000; // code and data of stubs are pages that alternate
+  page_size_ = 0x4000; // pages of stub code and of their data alternate
   if (std::optional<u64> platform = descriptor.try_number("PlatformMetadata"))
     if (std::optional<i64> at = descriptor.try_offset("PrecodeMachineDescriptor", "StubCodePageSize"))
       if (std::optional<u32> size = memory_->try_load<u32>(*platform + static_cast<u64>(*at)); size && *size)
@@ -104,7 +104,7 @@ std::string MethodDescs::name(Address method) const {
   return row ? shortened(row->name) : "";
 }
 
-// The address in a 32-bit operand relative to the instruction's end, if the opcode lies there.
+// Returns the address in a 32-bit operand relative to the instruction's end, if the opcode lies there.
 std::optional<Address> MethodDescs::operand(Address code, unsigned at, std::initializer_list<u8> opcode) const {
   Address end = code + at;
   for (u8 byte : opcode)
@@ -115,8 +115,9 @@ std::optional<Address> MethodDescs::operand(Address code, unsigned at, std::init
                   : std::nullopt;
 }
 
-// x64: `jmp [target]; mov r10, [MethodDesc]` (fixup) or `mov r10, [MethodDesc]; jmp [target]` (stub). Elsewhere, or if
-// the dump lacks the code: the data lie a page behind the code. Either way only a sound MethodDesc counts.
+// x64: `jmp [target]; mov r10, [MethodDesc]` (fixup) or `mov r10, [MethodDesc]; jmp [target]` (stub). On other
+// processors, or if the code is not in the dump: the data lie one page behind the code. In both cases, only a sound
+// MethodDesc counts.
 Address MethodDescs::of_code(Address code) const {
   for (unsigned jumps = 0; is_x64_ && jumps < max_jumps; ++jumps) {
     std::optional<Address> target = operand(code, 0, {0xe9});

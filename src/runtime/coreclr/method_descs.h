@@ -1,7 +1,7 @@
-// MethodDescs: which method a MethodDesc, or a piece of code that leads to one, stands for: what the RuntimeTypeSystem
-// contract, version 1, calls GetMethodToken and the like, and of the PrecodeStubs contract what delegates need. A few
-// reads and one name per question; nothing is kept. From one thread at a time.
-// Spec: dotnet/runtime docs/design/datacontracts/{RuntimeTypeSystem,PrecodeStubs}.md; bits: src/coreclr/vm/method.hpp.
+// MethodDescs: identifies the method of a MethodDesc, or of a stub that leads to one: GetMethodToken and the like of
+// the RuntimeTypeSystem contract, version 1, and the parts of the PrecodeStubs contract that delegates need. A few
+// reads and one name per question; nothing is kept. From one thread at a time. Spec: dotnet/runtime
+// docs/design/datacontracts/{RuntimeTypeSystem,PrecodeStubs}.md; bits: src/coreclr/vm/method.hpp.
 #pragma once
 #include "runtime/coreclr/runtime_type_system_1.h"
 #include "target/target.h"
@@ -15,19 +15,20 @@ class MethodDescs {
 public:
   MethodDescs(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader);
 
-  // Its chunk must lead to a sound MethodTable, and its row be one of that type's methods.
+  // True if its chunk leads to a sound MethodTable, and its row is one of that type's methods.
   bool is_method_desc(Address method) const;
-  // The MethodDesc of a stub (precode) that leads to a method; 0: it is none, or one that is not known.
+  // Returns the MethodDesc of a stub (precode) that leads to a method; 0: no stub, or an unknown kind.
   Address of_code(Address code) const;
-  // Of the type that declares it; of shared generic code the canonical one.
+  // Returns the MethodTable of the declaring type; for shared generic code, the canonical one.
   Address method_table_of(Address method) const;
-  // Of System.Reflection.Emit.DynamicMethod, or made by the runtime itself: it has no row.
+  // True for methods of System.Reflection.Emit.DynamicMethod and for those that the runtime generates: they have no
+  // row.
   bool is_dynamic(Address method) const;
-  // A generic method, with arguments of its own.
+  // True for a generic method with arguments of its own.
   bool is_instantiated(Address method) const;
-  // In the metadata of its module; 0: cannot be told. Of dynamic methods it means nothing.
+  // Returns the row in the metadata of its module; 0: unknown. Meaningless for dynamic methods.
   u32 row(Address method) const;
-  // "OnChanged"; of a dynamic method what it was called. Empty: cannot be told.
+  // "OnChanged"; for a dynamic method, the name it was created with. Empty: unknown.
   std::string name(Address method) const;
 
 private:
@@ -44,7 +45,7 @@ private:
   u64 alignment_, remainder_bits_;                                  // of MethodDescs; of the row number
   u64 remainder_, index_, flags_, name_;                            // in a MethodDesc
   u64 chunk_size_, chunk_method_table_, chunk_count_, chunk_range_; // of MethodDescChunk
-  u64 fixup_method_, stub_parameter_, page_size_;                   // of the data behind a stub
+  u64 fixup_method_, stub_parameter_, page_size_;                   // of the data that belong to a stub
 };
 
 } // namespace dnheap

@@ -18,14 +18,15 @@ std::string argument_list(const std::vector<std::string> &names) {
 
 } // namespace
 
-// What is not published is as in .NET 8 to 10; from 9 on a MethodDesc has a word more, and MethodTable.Token is 8.0's.
+// Values that the target does not publish are as in .NET 8 to 10. 9 and later have one word more in a MethodDesc; only
+// 8.0 has MethodTable.Token.
 MethodNames::MethodNames(const Target &target, const ContractDescriptor &d, RuntimeTypeSystem1 &types, Loader1 &loader)
     : memory_(&target.memory), types_(&types), loader_(&loader), methods_(target, d, types, loader),
       p_(target.format().pointer_size) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
     return static_cast<u64>(d.try_offset(type, field).value_or(static_cast<i64>(otherwise)));
   };
-  const u64 own = d.try_offset("MethodTable", "Token") ? 8 : 8 + p_; // of a MethodDesc
+  const u64 own = d.try_offset("MethodTable", "Token") ? 8 : 8 + p_; // size of a MethodDesc
   arguments_ = offset("InstantiatedMethodDesc", "PerInstInfo", own + p_);
   argument_count_ = offset("InstantiatedMethodDesc", "NumGenericArgs", own + 2 * p_ + 2);
   signature_ = offset("StoredSigMethodDesc", "Sig", own);
@@ -56,14 +57,14 @@ std::vector<std::string> MethodNames::names_of(const std::vector<Address> &handl
   return out;
 }
 
-// It has no row; the runtime makes some itself, and calls them so.
+// A dynamic method has no row. Some are stubs that the runtime generates, which it names IL_STUB….
 MethodText MethodNames::dynamic_text(Address method) const {
   std::string name = methods_.name(method);
   if (name.empty())
     name = "<method " + hex(method) + ">";
   MethodText out;
   out.qualified = std::string(name.starts_with("IL_STUB") ? stub_class : "DynamicClass.") + name;
-  const Address type = methods_.method_table_of(method); // of a stub for a delegate the delegate's
+  const Address type = methods_.method_table_of(method); // for a delegate's stub, the delegate's type
   const std::vector<std::string> of_type = names_of(types_->instantiation(type));
   const Metadata *metadata = loader_->metadata(types_->module_of(type));
   const std::optional<u64> at = memory_->try_pointer(method + signature_);

@@ -14,8 +14,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u32 statics_mask = 6, dynamic_statics = 2; // of MTFlags; 4: of instantiations
-constexpr u32 class_is_collectible = 8;              // of an entry's flags
+constexpr u32 statics_mask = 6, dynamic_statics = 2; // bits of MTFlags; 4: for instantiations
+constexpr u32 class_is_collectible = 8;              // a flag of an entry
 constexpr u64 max_modules = 65536;
 
 } // namespace
@@ -39,17 +39,17 @@ ModuleStatics::ModuleStatics(const Memory &memory, const ContractDescriptor &des
     thread_modules_ = static_cast<u64>(*found);
 }
 
-// Nothing in the MethodTable says so.
+// The MethodTable does not show it.
 bool ModuleStatics::has_statics(Address) const { return true; }
 
-// Of the module that loaded the type, which MethodTable.Module is in 8.0.
+// Uses the module that loaded the type, which is MethodTable.Module in 8.0.
 Address ModuleStatics::local_module(Address mt) const {
   Address module = memory_->try_pointer(mt + module_).value_or(0);
   return module ? memory_->try_pointer(module + local_module_).value_or(0) : 0;
 }
 
-// Instantiations have theirs behind the vtable's indirections and the optional members, the first two of which are
-// within the MethodTable's fixed part.
+// Instantiations have their id behind the vtable's indirections and the optional members, the first two of which lie in
+// the MethodTable's fixed part.
 std::optional<u64> ModuleStatics::dynamic_id(Address mt, u32 kind) const {
   if (kind == dynamic_statics)
     return memory_->try_load<u32>(types_->class_of(mt) + dynamic_id_);
@@ -121,8 +121,8 @@ std::optional<StaticPlace> ModuleStatics::collectible_place(Address mt, std::opt
   return array ? std::optional(StaticPlace{array + 2 * p_, array, false}) : std::nullopt;
 }
 
-// LOADERHANDLE (src/coreclr/vm/loaderallocator.inl): an odd one is the address of the slot and 1, others are twice an
-// index, counted from 1, into the m_slots of the managed LoaderAllocator.
+// LOADERHANDLE (src/coreclr/vm/loaderallocator.inl): an odd handle is the address of the slot plus 1; others are twice
+// an index, counted from 1, into m_slots of the managed LoaderAllocator.
 Address ModuleStatics::of_loader_handle(Address mt, u64 handle) const {
   if (handle & 1)
     return memory_->try_pointer(handle - 1).value_or(0);

@@ -7,8 +7,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 largest_thread = 0x1000; // bytes of a Thread that are looked at
-// AwareLock's state.
+constexpr u64 largest_thread = 0x1000; // searched bytes of a Thread
+// Bits of AwareLock's state.
 constexpr u32 is_locked = 1, waiter_shift = 6;
 constexpr u32 no_limit = ~u32{0}; // of a wait, in ms
 
@@ -49,13 +49,14 @@ void Monitors::read_monitors() {
         "monitors is not known");
 }
 
-// No more threads wait than there are, and nobody owns what is free. -1: nobody, to .NET 10 and later.
+// There are no more waiters than threads, and a free monitor has no owner. In .NET 10 and later, the owner number -1
+// means nobody.
 bool Monitors::is_plausible(const Monitor &monitor, u32 owner_number) const {
   return monitor.waiters <= threads_.size() && (monitor.is_held || owner_number == 0 || owner_number == ~u32{0});
 }
 
-// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's id as the operating system has it}. A number
-// has 4 bytes, and anything may lie behind it.
+// A SyncBlock begins with {u32 state, u32 recursion, owner, the owner's OS id}. An owner number takes 4 bytes, and any
+// value may follow it.
 std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
   const Address at = entry.sync_block;
   std::optional<u32> state = memory_->try_load<u32>(at), recursion = memory_->try_load<u32>(at + 4);
@@ -78,7 +79,7 @@ std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
     if (auto thread = by_os_id_.find(*id); thread != by_os_id_.end()) {
       if (names(threads_[thread->second]))
         monitor.owner = thread->second;
-    } else { // one that has ended, and with that has lost its second name
+    } else { // the owner has ended, and its OS id is cleared
       for (u32 i = 0; i < threads_.size() && !monitor.owner; ++i)
         if (threads_[i].os_id == u64{0} && names(threads_[i]))
           monitor.owner = i;
@@ -87,7 +88,7 @@ std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
   return monitor;
 }
 
-// A handle of its Lock; before it had one, the word that the object's header was.
+// The word is a handle of its Lock. Before it had one, its thin lock is a copy of the object's header.
 std::optional<Monitor> Monitors::read_managed(const SyncTableEntry &entry) const {
   const std::optional<u64> handle = memory_->try_pointer(entry.sync_block + static_cast<u64>(*lock_at_));
   if (!handle)
@@ -128,8 +129,8 @@ std::optional<Monitors::Note> Monitors::note_at(u32 thread, Address note) const 
   return Note{{thread, monitors_[monitor->second].object, *kind == 1, *limit != no_limit}, *domain};
 }
 
-// The place in all Threads that is null or leads to such a note, all of the same AppDomain (there is but one); nullopt:
-// nobody waits, or several places fit.
+// Finds the offset that in all Threads is null or leads to such a note, all of the same AppDomain (there is only one);
+// nullopt: nobody waits, or several offsets fit.
 std::optional<u64> Monitors::find_notes() const {
   std::optional<u64> found;
   for (u64 at = 0; at < largest_thread; at += p_) {

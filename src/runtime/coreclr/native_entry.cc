@@ -4,7 +4,7 @@ namespace dnheap {
 
 namespace {
 
-// push rbp; mov rbp, rsp; then pushes of registers that are to be kept.
+// Reads push rbp; mov rbp, rsp; then pushes of callee-saved registers.
 std::optional<NativeEntry> read_x64(const Memory &memory, Address code, u32 preserved) {
   constexpr unsigned most_pushes = 6;
   for (u8 byte : {0x55, 0x48, 0x89, 0xe5})
@@ -32,8 +32,8 @@ i64 sign_extended(u32 value, unsigned bits) {
   return i64{value ^ sign} - i64{sign};
 }
 
-// Stores of registers into a frame that grows, until the frame pointer is set. Other work that the function has begun
-// in between is passed over. Arm Architecture Reference Manual, C4.
+// Follows stores of registers into a frame that grows, until the frame pointer is set. Skips other instructions that
+// the compiler has scheduled in between. Arm Architecture Reference Manual, C4.
 class Arm64Entry {
 public:
   Arm64Entry(const Memory &memory, u32 preserved) : memory_(memory), preserved_(preserved) {}
@@ -55,13 +55,13 @@ public:
   }
 
 private:
-  // How far below the caller's stack pointer.
+  // Distance below the caller's stack pointer.
   struct Place {
     u8 reg;
     i64 depth;
   };
 
-  // False: where the stack pointer stands is not known from here on.
+  // False: the stack pointer is unknown from here on.
   bool follow(u32 word) {
     constexpr u32 sp = 31;
     if ((word & 0xfffff01f) == 0xd503201f) // nop, paciasp, bti
@@ -100,7 +100,7 @@ private:
 
   const Memory &memory_;
   const u32 preserved_;
-  i64 depth_ = 0;                    // of the stack pointer
+  i64 depth_ = 0;                    // distance of the stack pointer below the caller's
   std::optional<i64> frame_pointer_; // its depth
   std::vector<Place> places_;
 };

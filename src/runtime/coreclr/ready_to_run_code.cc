@@ -10,13 +10,13 @@ namespace dnheap {
 namespace {
 
 constexpr u32 max_functions = 1 << 26, max_buckets = 1 << 26;
-constexpr u32 linear_search = 10; // as many functions are looked at one by one
+constexpr u32 linear_search = 10; // so many functions are compared one by one
 constexpr u32 max_sections = 1024, debug_info_section = 105;
 constexpr u64 keys_per_bucket = 4;
 
 } // namespace
 
-// What is not published is as in .NET 8 to 10.
+// Values that the target does not publish are as in .NET 8 to 10.
 ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d)
     : target_(&target), memory_(&target.memory), p_(target.format().pointer_size) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
@@ -42,7 +42,7 @@ ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d
       why_unknown_ = ": " + missing->first + " " + missing->second;
 }
 
-// Of a composite image, header and map of methods are the whole image's.
+// In a composite image, the header and the map of methods belong to the whole image.
 ReadyToRunCode::Image ReadyToRunCode::image_of(const RangeSection &section, Address info) const {
   const char *what = "what the runtime keeps of a ReadyToRun image";
   const Address whole = memory_->pointer(info + at_.composite, what);
@@ -55,8 +55,8 @@ ReadyToRunCode::Image ReadyToRunCode::image_of(const RangeSection &section, Addr
           std::min(memory_->u32_at(info + at_.hot_cold_count, what), max_functions)};
 }
 
-// Where that part of the image lies says the image's own header, of which a heap dump may lack the page. Then nothing
-// is known to be such a thunk: it is no method of the map, either.
+// The image's own header has the range of thunks, and a heap dump may lack its page. Then no address counts as a thunk;
+// a thunk is not in the map of methods either.
 bool ReadyToRunCode::is_thunk(Address info, u64 relative) const {
   const u64 directory = memory_->try_pointer(info + at_.thunks).value_or(0);
   const std::optional<u32> start = directory ? memory_->try_load<u32>(directory) : std::nullopt,
@@ -81,7 +81,7 @@ std::optional<u32> ReadyToRunCode::function_at(const RuntimeFunctions &functions
   return std::nullopt;
 }
 
-// Pairs of the functions' numbers, of a cold and of its hot part, by the former.
+// Pairs of function numbers, of a cold part and its hot part, sorted by the former.
 std::optional<u32> ReadyToRunCode::hot_part(const Image &image, u32 index) const {
   auto cold = [&](u32 i) { return memory_->u32_at(image.hot_cold_map + 8 * u64{i}, "a map of hot and cold parts"); };
   const u32 pairs = image.hot_cold_count / 2;
@@ -95,8 +95,8 @@ std::optional<u32> ReadyToRunCode::hot_part(const Image &image, u32 index) const
   return memory_->u32_at(image.hot_cold_map + 8 * u64{low} + 4, "a map of hot and cold parts");
 }
 
-// Open addressing over buckets of four keys and four values; the first value's topmost bit says that keys went on to
-// another one.
+// Open addressing over buckets of four keys and four values; the topmost bit of the first value means that keys
+// overflowed into another bucket.
 Address ReadyToRunCode::method_at(Address map, Address entry) const {
   const u64 topmost = u64{1} << (8 * p_ - 1);
   const Address buckets = memory_->pointer(map + at_.buckets, "a map of methods");
@@ -129,7 +129,8 @@ ReadyToRunCode::Section ReadyToRunCode::find_section(Address header, Address bas
   return {};
 }
 
-// The compiler gives filters another personality routine than all other functions; where that lies ends unwind data.
+// The compiler gives filters another personality routine than all other functions; its address is the last word of
+// unwind data.
 bool ReadyToRunCode::is_filter(const Image &image, Address main, Address funclet) const {
   auto personality = [&](Address info) {
     return memory_->u32_at(info + image.functions.unwind_info_size(info) - 4, "unwind data");
@@ -153,7 +154,7 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   out.ready_to_run = true;
   out.image_base = section.begin;
   out.header = image.header;
-  // A funclet is no key of the map; it stands behind its method.
+  // A funclet is no key of the map; it follows its method.
   u32 method = hot.value_or(*index);
   for (u32 begin = 0;; --method) {
     begin = image.functions.begin(method);
@@ -171,7 +172,7 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   out.unwind_info = section.begin + function.unwind_data;
   const Address main = section.begin + image.functions.at(method).unwind_data;
   out.gc_info = main + image.functions.unwind_info_size(main);
-  // Without the header: a runtime takes images of its own version only, but for those that are read alike.
+  // Without the header: a runtime accepts only images of its own version, except some that have the same format.
   const std::optional<u16> major = memory_->try_load<u16>(image.header + 4);
   out.gc_info_version = major ? ready_to_run_gc_info_version(*major) : gc_info_version_;
   if (hot)
@@ -181,7 +182,8 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   return out;
 }
 
-// Methods whose debug info is alike have one: an entry says how far back it lies, or 0 and it follows.
+// Methods with the same debug info share it: an entry is the distance back to the shared one, or 0, and then its own
+// follows.
 DebugInfoPlace ReadyToRunCode::debug_info(const CodeBlock &block) const {
   const u16 major = memory_->try_load<u16>(block.header + 4).value_or(0);
   DebugInfoPlace out;

@@ -1,8 +1,8 @@
-// ReadyToRunCode: the method at an address of an image that was compiled ahead of time: by the image's sorted table of
-// functions, and by the map from where methods begin to their MethodDescs. The steps of the search are the runtime's
-// own: it took them when the method was first called, so what they touch is in a heap dump, and other pages may not be.
-// Any thread.
-// Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, ReadyToRunJitManager; inc/readytorun.h.
+// ReadyToRunCode: finds the method at an address of an image that was compiled ahead of time: by the image's sorted
+// table of functions, and by the map from method starts to MethodDescs. The search takes the runtime's own steps: the
+// runtime took them when the method was first called, so the memory that they touch is in a heap dump, and other pages
+// may not be. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, ReadyToRunJitManager;
+// inc/readytorun.h.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/compiled/debug_info.h"
@@ -17,10 +17,10 @@ class ReadyToRunCode {
 public:
   ReadyToRunCode(const Target &target, const ContractDescriptor &descriptor);
 
-  // Nullopt: no method's code lies there. Throws Error where the dump lacks what that rests on, or the runtime does not
-  // say where it lies.
+  // Nullopt: no method's code lies there. Throws Error if the data for that is not in the dump, or the runtime does not
+  // publish its place.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
-  // Of a block that find() gave.
+  // For a block that find() returned.
   DebugInfoPlace debug_info(const CodeBlock &block) const;
 
 private:
@@ -52,8 +52,8 @@ private:
   const Memory *memory_;
   const u64 p_;
   Layout at_{};
-  std::string why_unknown_; // where the methods are
-  u32 gc_info_version_;     // of code that the runtime compiles itself
+  std::string why_unknown_; // the reason if the map of methods is not found
+  u32 gc_info_version_;     // for code that the runtime compiles itself
 };
 
 } // namespace dnheap

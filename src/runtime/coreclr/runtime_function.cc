@@ -23,7 +23,7 @@ u64 RuntimeFunctions::length(u32 index, Address image_base) const {
 }
 
 u64 RuntimeFunctions::unwind_info_size(Address info) const {
-  if (has_end_) { // a header, codes of two bytes, padding, and where the personality routine lies
+  if (has_end_) { // a header, codes of two bytes, padding, and the address of the personality routine
     const u32 codes = memory_->u32_at(info, "unwind data") >> 16 & 255;
     return align_up(4 + 2 * u64{codes} + 4, 4);
   }

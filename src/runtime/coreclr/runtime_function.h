@@ -1,7 +1,7 @@
-// RUNTIME_FUNCTION: a stretch of code that is unwound by one UNWIND_INFO; all addresses in it are relative to the
-// image's base. On x64 {u32 begin, u32 end, u32 unwind data}, elsewhere {u32 begin, u32 unwind data}, with the length
-// in the unwind data; on x86 that is all there is in it. Reads a few words each; any thread. Format: Windows' PE format
-// (.pdata, .xdata), which the runtime uses on every system.
+// RUNTIME_FUNCTION: a range of code that is unwound by one UNWIND_INFO; all addresses in it are relative to the image's
+// base. On x64 {u32 begin, u32 end, u32 unwind data}, on others {u32 begin, u32 unwind data}, with the length in the
+// unwind data; on x86 the unwind data is only the length. Reads a few words each; any thread. Format: Windows' PE
+// format (.pdata, .xdata), which the runtime uses on every system.
 #pragma once
 #include "target/target.h"
 
@@ -21,12 +21,12 @@ public:
         is_x86_(target.architecture == Architecture::x86), table_(table), count_(count) {}
 
   u32 count() const { return count_; }
-  // Throw Error where the dump lacks it.
+  // These throw Error if it is not in the dump.
   u32 begin(u32 index) const;
   RuntimeFunction at(u32 index) const;
-  // How many bytes of code.
+  // Returns the number of bytes of code.
   u64 length(u32 index, Address image_base) const;
-  // The size of the UNWIND_INFO that lies there; the method's GC info follows it in ReadyToRun images.
+  // Returns the size of the UNWIND_INFO that lies there; the method's GC info follows it in ReadyToRun images.
   u64 unwind_info_size(Address unwind_info) const;
   u64 size() const { return has_end_ ? 12 : 8; }
 

@@ -11,13 +11,13 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 32; // of nested generic arguments and element types
+constexpr unsigned max_depth = 32; // limit of nested generic arguments and element types
 constexpr u32 max_arguments = 1024;
-constexpr u64 max_name = 8192;      // characters; deeper nesting multiplies
-constexpr u64 max_names = 64 << 20; // characters of all names kept; from then on names are cut to short ones
+constexpr u64 max_name = 8192;      // characters; deep nesting multiplies lengths
+constexpr u64 max_names = 64 << 20; // characters of all names kept; beyond it, names are cut to short ones
 constexpr u64 short_name = 256;
 constexpr u64 max_base_size = 1u << 30;
-constexpr u64 type_desc_bit = 2; // of a TypeHandle: a TypeDesc, not a MethodTable
+constexpr u64 type_desc_bit = 2; // in a TypeHandle: a TypeDesc, not a MethodTable
 
 // TypeDesc.TypeAndFlags, low byte: CorElementType.
 enum Element : u8 {
@@ -55,7 +55,7 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   if (free_ < 0x1000 || free_ % p_)
     throw Error("the MethodTable of free objects cannot be " + hex(free_));
   names_.emplace(free_, "Free");
-  // Known without metadata, which a dump may lack.
+  // Named here, since its metadata may not be in the dump.
   if (std::optional<u64> string = descriptor.try_number("StringMethodTable"))
     if (Address mt = memory.try_pointer(*string).value_or(0))
       names_.emplace(mt, "System.String");
@@ -103,7 +103,7 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   if (!is_method_table(mt))
     return std::nullopt;
   auto f = flags(mt), base = memory_->try_load<u32>(mt + at_.base_size);
-  // The smallest: 3 pointers, but for strings, whose base is not rounded up.
+  // The smallest base size is 3 pointers, except for strings, whose base is not rounded up.
   if (!f || !base || *base < 2 * p_ + 4 || *base > max_base_size)
     return std::nullopt;
   u32 component = *f & mt_has_component_size ? *f & 0xffff : 0;
@@ -112,7 +112,7 @@ std::optional<ObjectLayout> RuntimeTypeSystem1::object_layout(Address mt) const 
   return ObjectLayout{*base, component, (*f & mt_contains_gc_pointers) != 0};
 }
 
-// Object and String are two of them.
+// Object and String stand for all of .NET's own types.
 bool RuntimeTypeSystem1::knows_framework() {
   for (const char *type : {"ObjectMethodTable", "StringMethodTable"}) {
     const std::optional<u64> variable = descriptor_->try_number(type);
@@ -120,11 +120,11 @@ bool RuntimeTypeSystem1::knows_framework() {
     if (const Address module = mt && object_layout(mt) ? module_of(mt) : 0)
       return loader_->metadata(module);
   }
-  return true; // or so it seems
+  return true; // assumed, without evidence
 }
 
-// By the module that loaded the type: in 8.0 MethodTable.Module, later of the auxiliary data. Its LoaderAllocator has a
-// handle to the managed one. Other types than collectible ones cost one load.
+// The module that loaded the type leads to its LoaderAllocator, which has a handle of the managed one: in 8.0 it is
+// MethodTable.Module, later a field of the auxiliary data. Types that are not collectible cost one load.
 Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
   if (!is_collectible(mt))
     return 0;
@@ -139,7 +139,7 @@ Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
   return handle ? memory_->try_pointer(handle).value_or(0) : 0;
 }
 
-// From .NET 9 on above eight bits of flags; 8.0 has 16 bits for it, all set when that is not enough.
+// .NET 9 and later have the row above eight bits of flags; 8.0 has 16 bits for it, all set if the row does not fit.
 u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
   if (at_.token) {
     u32 rid = memory_->try_load<u16>(mt + *at_.token).value_or(0);
@@ -148,10 +148,11 @@ u32 RuntimeTypeSystem1::type_def_rid(Address mt) const {
   return at_.flags2 ? memory_->try_load<u32>(mt + *at_.flags2).value_or(0) >> 8 : 0;
 }
 
-// From .NET 9 on MethodTable.Module is the module that defines the type. In 8.0 it is the one that *loaded* it; where
-// the two differ (instantiations over types of collectible or other modules), the canonical MethodTable has an optional
-// slot with the defining one. Which slot, its 16-bit flags tell: bits 0-3 mark the ones before it, bit 4 itself; the
-// first two lie at the end of the fixed part, the others behind the vtable's indirections (eight methods each).
+// In .NET 9 and later, MethodTable.Module is the module that defines the type. In 8.0 it is the one that *loaded* it;
+// if the two differ (instantiations over types of collectible or other modules), the canonical MethodTable has an
+// optional slot with the defining module. Its 16-bit flags identify the slot: bits 0-3 mark the slots before it, bit 4
+// the slot itself; the first two lie at the end of the fixed part, the others behind the vtable's indirections (eight
+// methods each).
 Address RuntimeTypeSystem1::module_of(Address mt) const {
   Address owner = canonical(mt);
   if (!at_.module)
@@ -166,7 +167,7 @@ Address RuntimeTypeSystem1::module_of(Address mt) const {
     return 0;
   u64 slot = static_cast<u64>(std::popcount(static_cast<unsigned>(flags2 & 0x0f)));
   u64 virtuals = memory_->try_load<u16>(owner + *at_.virtuals).value_or(0);
-  u64 fixed = *at_.per_inst_info + 2 * p_; // two slots, PerInstInfo's among them, end the fixed part
+  u64 fixed = *at_.per_inst_info + 2 * p_; // two slots, one of them PerInstInfo's, end the fixed part
   Address at =
       slot < 2 ? owner + *at_.per_inst_info + slot * p_ : owner + fixed + p_ * ((virtuals + 7) / 8) + p_ * (slot - 2);
   return memory_->try_pointer(at).value_or(0);
@@ -209,7 +210,7 @@ std::vector<std::string> RuntimeTypeSystem1::problems() const {
   return out;
 }
 
-// Of the values named, the first that could not be found, and what was tried.
+// Returns the first of these values that was not found, and what was tried.
 std::string RuntimeTypeSystem1::why_missing(std::initializer_list<const char *> values) const {
   for (const char *value : values)
     if (auto why = descriptor_->missing.find(value); why != descriptor_->missing.end())
@@ -268,7 +269,7 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
   return shortened(out, max_name);
 }
 
-// What memory says of a type besides its row must agree with what the row says; if not, row or name is a wrong one.
+// Checks a type's other data in memory against its row of metadata; if they differ, the row or the name is wrong.
 void RuntimeTypeSystem1::check_relations(Address mt, const Metadata &metadata, u32 rid, u32 arity) {
   if (Address parent = parent_of(mt))
     if (const Metadata *of_parent = loader_->metadata(module_of(parent));
@@ -284,13 +285,14 @@ std::string RuntimeTypeSystem1::array_name(Address mt, u32 f, unsigned depth) {
   std::string name =
       element ? type_handle_name(*element, depth + 1) : unknown(mt, "arrays whose element type is missing");
   u64 base = memory_->try_load<u32>(mt + at_.base_size).value_or(0);
-  // A vector has header, MethodTable and length; other arrays two more u32 per dimension.
+  // A vector has header, MethodTable and length; other arrays have two more u32 per dimension.
   u64 rank = is_sz_array(f) ? 1 : std::clamp<u64>((base - 3 * p_) / 8, 1, 32);
   return array_type_name(name, static_cast<u32>(rank), is_sz_array(f));
 }
 
-// Generic arguments, in the type's own dictionary: the *last* one, since those before it are its generic ancestors'.
-// (RuntimeTypeSystem.md takes the first.) In front of the dictionaries lie their number and that of the arguments.
+// Returns the generic arguments, from the type's own dictionary: the *last* one, since those before it belong to its
+// generic ancestors. (RuntimeTypeSystem.md takes the first.) The number of dictionaries and that of arguments lie in
+// front of the dictionaries.
 std::vector<Address> RuntimeTypeSystem1::instantiation(Address mt) const {
   std::vector<Address> out;
   std::optional<u64> per_inst = at_.per_inst_info ? memory_->try_pointer(mt + *at_.per_inst_info) : std::nullopt;
@@ -335,8 +337,8 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
   switch (type.value_or(0) & 0xff) {
   case pointer:
   case by_ref: {
-    // Behind the flags comes, from .NET 9 on, the managed Type object's handle, then the type pointed at. Only one of
-    // the two words is a type.
+    // In .NET 9 and later, the flags are followed by the managed Type object's handle, then by the target type. Only
+    // one of the two words is a type.
     std::vector<u64> places = {2 * p_, p_};
     if (std::optional<i64> published = descriptor_->try_offset("ParamTypeDesc", "TypeArg"))
       places = {static_cast<u64>(*published)};
@@ -354,7 +356,7 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
   }
 }
 
-// {…, u32 NumArgs, u32 CallConv, TypeHandle RetAndArgTypes[1 + NumArgs]}; what comes before grew by a word after 8.0.
+// {…, u32 NumArgs, u32 CallConv, TypeHandle RetAndArgTypes[1 + NumArgs]}; the part in front grew by a word after 8.0.
 std::string RuntimeTypeSystem1::function_pointer_name(Address desc, unsigned depth) {
   std::vector<u64> places = {3 * p_, 2 * p_, p_};
   if (std::optional<i64> published = descriptor_->try_offset("FnPtrTypeDesc", "NumArgs"))
@@ -387,10 +389,10 @@ bool RuntimeTypeSystem1::is_type_handle(Address handle) const {
   return handle & type_desc_bit ? memory_->try_pointer(handle & ~type_desc_bit).has_value() : is_method_table(handle);
 }
 
-// T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime
+// Names T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime
 // keeps.
 std::string RuntimeTypeSystem1::variable_name(Address desc) {
-  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: from 9.0 on, and 8.0
+  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: .NET 9 and later; 8.0
   std::optional<i64> module_offset = descriptor_->try_offset("TypeVarTypeDesc", "Module"),
                      token_offset = descriptor_->try_offset("TypeVarTypeDesc", "Token");
   if (module_offset && token_offset)

@@ -1,7 +1,7 @@
-// RuntimeTypeSystem contract, version 1: what a MethodTable says of a type: the size of its objects, and its name.
-// Spec: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md; where that is wrong (the dictionary of a generic
-// type is the last one, not the first) the code says so. object_layout() may be called from any thread, name() from
-// one.
+// RuntimeTypeSystem contract, version 1: facts about a type from its MethodTable: the size of its objects, and its
+// name. Spec: dotnet/runtime docs/design/datacontracts/RuntimeTypeSystem.md; where that is wrong (the dictionary of a
+// generic type is the last one, not the first), a comment says so. object_layout() may be called from any thread,
+// name() from one.
 #pragma once
 #include "contract/descriptor.h"
 #include "metadata/signature.h"
@@ -21,8 +21,8 @@ public:
   RuntimeTypeSystem1(const Memory &memory, const ContractDescriptor &descriptor, Loader1 &loader);
 
   Address free_object_method_table() const override { return free_; }
-  // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back; of
-  // suspended calls, see ContinuationTypes.
+  // Nullopt unless a sound MethodTable lies there: its EEClass, or that of its canonical type, must point back; for
+  // types of suspended calls, see ContinuationTypes.
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
 
   std::optional<bool> is_value_type(Address mt) const override {
@@ -32,30 +32,28 @@ public:
   // From any thread.
   Address loader_allocator_object(Address method_table) const override;
 
-  // The full name as ClrMD spells it (metadata/type_name.h); "<unknown type 0x…>" or "Module.dll!0x02000123" where it
-  // cannot be told, with the reason in problems(). Names are kept.
+  // Returns the full name as ClrMD spells it (metadata/type_name.h); "<unknown type 0x…>" or "Module.dll!0x02000123" if
+  // it is unknown, with the reason in problems(). Names are kept.
   const std::string &name(Address method_table) override;
-  // Why names could not be told: one line per reason, with how often.
   std::string assembly(Address mt) override { return loader_->file_name(module_of(mt)); }
   bool knows_framework() override;
   std::vector<std::string> problems() const override;
 
-  // What fields and statics are found by. 0 where it cannot be told.
+  // The data that fields and statics are found by. 0: unknown.
   bool is_method_table(Address mt) const;
   // The types of suspended runtime-async calls.
   const ContinuationTypes &continuations() const { return continuations_; }
   std::optional<u32> flags(Address mt) const { return memory_->try_load<u32>(mt + at_.flags); }
-  Address canonical(Address mt) const; // itself, but for generic instantiations that share their code
-  Address class_of(Address mt) const;  // the EEClass, of the canonical MethodTable
+  Address canonical(Address mt) const; // itself, except for generic instantiations that share their code
+  Address class_of(Address mt) const;  // the EEClass, which belongs to the canonical MethodTable
   Address parent_of(Address mt) const;
   Address module_of(Address mt) const; // the module that defines the type
   u32 type_def_rid(Address mt) const;
-  // TypeHandles of the generic arguments (0: not in the dump); empty when there are none, or cannot be told.
+  // TypeHandles of the generic arguments (0: not in the dump); empty: none, or unknown.
   std::vector<Address> instantiation(Address mt) const;
-  // As name(), also of TypeDescs: pointers, type variables.
+  // As name(), but also for TypeDescs: pointers, type variables.
   std::string handle_name(Address handle) { return type_handle_name(handle, 0); }
-  // Of primitives and enums what they are, of other structs ValueType, of classes Class; ValueType where it is not
-  // told.
+  // Primitives and enums have their own type, other structs ValueType, classes Class; ValueType if unknown.
   ElementType normal_type(Address mt) const;
   // TypeHandle of an array's elements.
   Address element_type_of(Address mt) const {
@@ -68,7 +66,7 @@ public:
 private:
   struct Offsets {
     u64 flags, base_size, class_or_canonical, class_method_table;
-    // For names only: a dump may hold too little to find them.
+    // Needed only for names: a dump may hold too little to find them.
     std::optional<u64> parent, module, flags2, per_inst_info, virtuals, num_dicts, num_type_args;
     std::optional<u64> token; // 8.0
     std::optional<u64> normal_type;
@@ -96,7 +94,7 @@ private:
   Address free_ = 0;
   std::unordered_map<Address, std::string> names_;
   u64 kept_ = 0;                                             // characters in names_
-  std::map<std::pair<const Metadata *, u32>, Address> rows_; // which MethodTable a TypeDef has
+  std::map<std::pair<const Metadata *, u32>, Address> rows_; // the MethodTable of each TypeDef
   std::map<std::string, u64> problems_;
   std::map<std::string, std::map<std::string, u64>> module_problems_; // why → module → types
 };

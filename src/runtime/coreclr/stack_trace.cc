@@ -12,7 +12,7 @@ constexpr u64 most_elements = 1 << 20;
 
 } // namespace
 
-// What the target does not publish is as in .NET 8 to 10.
+// Values that the target does not publish are as in .NET 8 to 10.
 StackTrace::StackTrace(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
                        const MethodDescs &methods)
     : memory_(&memory), types_(&types), methods_(&methods), p_(memory.format().pointer_size) {
@@ -31,9 +31,9 @@ StackTrace::StackTrace(const Memory &memory, const ContractDescriptor &descripto
   }
 }
 
-// The array begins with {number of elements, in .NET 8 as wide as a pointer, later with a second u32 behind it;
-// Thread}, then come {ip, sp, MethodDesc, u32 flags}. Only 32 bits tell the two forms apart; there the one whose
-// elements name methods counts.
+// The array begins with {number of elements: in .NET 8 as wide as a pointer, later a u32 followed by a second u32;
+// Thread}, then come {ip, sp, MethodDesc, u32 flags}. The two forms differ only in 32-bit processes; there, the form
+// whose elements point at methods is taken.
 std::optional<std::vector<StackTraceElement>> StackTrace::read(Address object) {
   if (!object)
     return std::vector<StackTraceElement>();

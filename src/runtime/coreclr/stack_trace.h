@@ -1,7 +1,6 @@
 // StackTrace: the calls that an exception has passed through on its way up, as the runtime keeps them in
-// Exception._stackTrace: part of what the Exception contract calls a stack trace. Each MethodDesc is looked at once.
-// From one thread at a time.
-// Source: dotnet/runtime src/coreclr/vm/object.h (StackTraceArray, StackTraceElement), clrex.h.
+// Exception._stackTrace: a part of the Exception contract's stack trace. Each MethodDesc is checked once. From one
+// thread at a time. Source: dotnet/runtime src/coreclr/vm/object.h (StackTraceArray, StackTraceElement), clrex.h.
 #pragma once
 #include "runtime/coreclr/method_descs.h"
 
@@ -20,8 +19,9 @@ public:
   StackTrace(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
              const MethodDescs &methods);
 
-  // The deepest call first. `object`: what lies in _stackTrace: an array of bytes, or from .NET 9 on also an array of
-  // objects, of which the first is that. Null: empty. Nullopt: it cannot be read, or is something else.
+  // Returns the deepest call first. `object` is the value of _stackTrace: an array of bytes, or in .NET 9 and later
+  // also an array of objects whose first element is that array. Null: empty. Nullopt: it cannot be read, or is
+  // something else.
   std::optional<std::vector<StackTraceElement>> read(Address object);
 
 private:
@@ -33,9 +33,9 @@ private:
   const MethodDescs *methods_;
   u64 p_;
   u64 element_size_, ip_at_, method_at_;    // of an element
-  std::optional<u64> header_, count_at_;    // published: what stands in front of the elements, and in it their number
-  std::unordered_map<Address, bool> known_; // is it a MethodDesc?
-  u64 left_ = 1 << 25;                      // calls that are read: exceptions may share an array
+  std::optional<u64> header_, count_at_;    // published: offset of the elements, and of their number in front of them
+  std::unordered_map<Address, bool> known_; // true: it is a MethodDesc
+  u64 left_ = 1 << 25;                      // limit of calls to read: exceptions may share an array
 };
 
 } // namespace dnheap

@@ -15,9 +15,9 @@ namespace {
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
-constexpr u64 most_native_frames = 256; // between where a thread stands and the method that called
+constexpr u64 most_native_frames = 256; // between the thread's position and the calling method
 constexpr unsigned arm64_link_register = 30;
-constexpr u64 most_of_a_thread = 8192; // bytes of the runtime's Thread; it is smaller
+constexpr u64 most_of_a_thread = 8192; // bytes searched in the runtime's Thread, which is smaller
 
 } // namespace
 
@@ -37,15 +37,15 @@ public:
   WalkedStack run();
 
 private:
-  // Of a place in code, whoever stands there: recursion comes back to it.
+  // Data on a code address, shared by all frames there: recursion returns to it.
   struct Known {
     std::optional<CodeBlock> code;
-    bool has_slots = false; // those of frames that are neither active nor aborted
+    bool has_slots = false; // `slots` are those of frames that are neither active nor aborted
     std::vector<GcSlot> slots;
     u64 scratch_area = 0;
     std::optional<u8> base;
   };
-  struct Skipped { // frames up to this one were left by an exception
+  struct Skipped { // an exception has left the frames up to this one
     Address method_start;
     u64 frame_pointer;
   };
@@ -54,9 +54,9 @@ private:
   bool step_managed(const CodeBlock &code);
   bool step_explicit();
   void undo_hijack(Registers &parent);
-  // Notes why not all is known. The first reason counts. Always false.
+  // Records why the stack is known only in part. Keeps the first reason. Always returns false.
   bool stop(const std::string &why, Address from);
-  void doubt(const std::string &why) { stop(why, sp()); } // what lies further out is looked at all the same
+  void doubt(const std::string &why) { stop(why, sp()); } // the walk goes on further out
   std::string text_of(const ReadOutcome &outcome) const;
 
   Known &known(Address ip);
@@ -92,11 +92,11 @@ private:
   WalkedStack out_;
 
   Registers registers_;
-  Address passed_ = 0; // managed frames end there so far
+  Address passed_ = 0; // end of the managed frames so far
   bool is_active_ = true, is_aborted_ = false;
-  bool is_unsafe_call_ = false; // of a helper that no collection can come upon: nobody says what lives meanwhile
-  bool registers_are_candidates_ = false; // what is not known of them was added as candidates
-  std::vector<StackReference> passed_on_; // what registers hold for a method that has not begun yet
+  bool is_unsafe_call_ = false; // at a call that no GC can interrupt: GC info does not list the live slots there
+  bool registers_are_candidates_ = false; // the unknown ones were added as candidates
+  std::vector<StackReference> passed_on_; // references passed to a method that has not begun yet
   std::optional<Skipped> skipped_;
   std::optional<ExplicitFrame> frame_; // the next one
 };
@@ -105,7 +105,7 @@ bool OneWalk::stop(const std::string &why, Address from) {
   if (!out_.is_complete())
     return false;
   out_.why_not = why;
-  // What the caller had in registers lies where the methods further down saved it.
+  // Methods further in may have saved the caller's registers below `from`.
   for (unsigned reg = 0; reg < walk_.convention_->register_count; ++reg)
     if (registers_.knows(reg) && in_stack(thread_, registers_.saved_at[reg]))
       from = std::min(from, registers_.saved_at[reg]);
@@ -113,16 +113,16 @@ bool OneWalk::stop(const std::string &why, Address from) {
   return false;
 }
 
-// What a module's file has may be given.
+// The user can supply data from a module's file.
 std::string OneWalk::text_of(const ReadOutcome &outcome) const {
-  const Module *module = walk_.target_->find_module(outcome.at); // 0: nothing is missing
+  const Module *module = walk_.target_->find_module(outcome.at); // at 0, nothing is missing
   return outcome.text() + (module ? "; --modules may name the folder of " + std::string(module->file_name()) : "");
 }
 
 OneWalk::Known &OneWalk::known(Address ip) {
   auto [it, is_new] = at_.try_emplace(ip);
   if (is_new)
-    it->second.code = walk_.find_(ip); // throws: then it is asked again
+    it->second.code = walk_.find_(ip); // if it throws, the next call tries again
   return it->second;
 }
 
@@ -139,7 +139,7 @@ bool OneWalk::is_return_address(Address ip) {
   return info.outcome().kind == ReadOutcome::Kind::missing || info.is_return_point(code->offset_of(ip));
 }
 
-// A thread that is in native code says nothing by its registers: then the first Frame does.
+// If a thread is in native code, its registers do not lead to managed code; the first Frame does.
 bool OneWalk::start() {
   out_.thread = thread_.address;
   auto by_number = walk_.registers_.find(thread_.os_id.value_or(0));
@@ -176,8 +176,8 @@ bool OneWalk::start() {
   return true;
 }
 
-// Between two methods lie a few instructions that the runtime made: stubs, write barriers. They are in no module and
-// have no frame: the caller's return address is the first word of the stack, or in its register.
+// Between two methods, a thread may be in a few instructions that the runtime generated: stubs, write barriers. They
+// are in no module and have no frame: the caller's return address is the first word of the stack, or in its register.
 void OneWalk::leave_stub() {
   const Module *module = walk_.target_->find_module(registers_.ip);
   Registers caller = registers_;
@@ -185,7 +185,7 @@ void OneWalk::leave_stub() {
     enter_caller(caller);
 }
 
-// False: it does not lead to managed code.
+// False: the return address does not lead to managed code.
 bool OneWalk::take_return_address(Registers &registers) {
   const Address at = registers.get(walk_.convention_->stack_pointer).value_or(0);
   const bool is_on_stack = walk_.convention_->architecture != Architecture::arm64;
@@ -197,7 +197,7 @@ bool OneWalk::take_return_address(Registers &registers) {
   return true;
 }
 
-// Who called holds what it passed, and what it called keeps of that in registers and on its part of the stack.
+// The caller holds the arguments that it passed; the callee keeps them in registers and on its part of the stack.
 void OneWalk::enter_caller(const Registers &caller) {
   add_register_candidates(passed_on_);
   add_words(sp(), caller.get(walk_.convention_->stack_pointer).value_or(0), passed_on_);
@@ -206,17 +206,17 @@ void OneWalk::enter_caller(const Registers &caller) {
   is_unsafe_call_ = !is_return_address(caller.ip);
 }
 
-// While a thread is in native code that leaves a Frame, or waits, collections need not wait for it.
+// True if collections must wait for the thread. They need not while it waits, or is in native code that leaves a Frame.
 bool OneWalk::runs_managed_code() const {
   return walk_.cooperative_ && memory_.try_load<u32>(thread_.address + *walk_.cooperative_) == 1u;
 }
 
-// Helpers of the runtime that are over soon (casts, allocation, copies) leave no Frame: the method that called one is
-// further in than the first Frame's.
+// Short helpers of the runtime (casts, allocation, copies) leave no Frame: the method that called one is further in
+// than the first Frame's.
 void OneWalk::leave_native() {
   if (walk_.target_->os != OperatingSystem::linux_os || !in_stack(thread_, sp()) || !runs_managed_code())
     return;
-  Address limit = end_; // there the first Frame says how it goes on
+  Address limit = end_; // from there on, the first Frame continues the walk
   if (frame_) {
     FrameCaller caller;
     limit = frame_->address;
@@ -228,7 +228,7 @@ void OneWalk::leave_native() {
   auto stack_pointer = [&] { return at.get(walk_.convention_->stack_pointer).value_or(0); };
   for (u64 i = 0; i < most_native_frames; ++i) {
     const Address before = stack_pointer();
-    // Helpers in assembly language that call nobody have no frame either, and nothing says so.
+    // Leaf helpers in assembly language have no frame either, and no unwind data.
     if (const ReadOutcome outcome = native.leave(i == 0, at); !outcome && (i || !take_return_address(at)))
       return doubt_in_native(outcome);
     if (stack_pointer() <= before || stack_pointer() >= limit || at.ip == 0)
@@ -238,7 +238,7 @@ void OneWalk::leave_native() {
   }
 }
 
-// Where a helper has made a Frame nothing is missing. What lies further out is looked at all the same.
+// If a helper has made a Frame, nothing is missing. The walk goes on further out in any case.
 void OneWalk::doubt_in_native(const ReadOutcome &outcome) {
   if (frame_ && frame_->kind.shape == FrameShape::helper_method)
     return;
@@ -273,8 +273,8 @@ void OneWalk::add_register_candidates(std::vector<StackReference> &to) const {
   }
 }
 
-// Where the GC would not have stopped a method nobody says what lives: then every register, and every place that holds
-// a reference at some other time, may hold one.
+// At a point where the GC would not have stopped a method, GC info does not list what is live: every register, and
+// every slot that holds a reference at some other point, may hold one.
 void OneWalk::add_possible_slots(const GcInfo &info, StackFrame &frame) {
   add_register_candidates(frame.references);
   std::vector<GcSlot> slots;
@@ -296,13 +296,13 @@ void OneWalk::add_possible_slots(const GcInfo &info, StackFrame &frame) {
   }
 }
 
-// To stop a thread the runtime puts an address of its own in place of the one that a method returns to, and keeps that
-// one in the Thread, beside the place that it took it from.
+// To stop a thread, the runtime replaces a method's return address by one of its own, and keeps the original in the
+// Thread, beside the address of the place that it took it from.
 void OneWalk::undo_hijack(Registers &parent) {
   if (walk_.convention_->architecture != Architecture::x64 || find(parent.ip))
     return;
   const Address place = parent.value[walk_.convention_->stack_pointer] - 8;
-  const Bytes thread = memory_.peek_up_to(thread_.address, most_of_a_thread); // words beside it are others' data
+  const Bytes thread = memory_.peek_up_to(thread_.address, most_of_a_thread); // neighbouring words are other data
   for (u64 at = 8; at + 16 <= thread.size(); at += 8)
     if (load_pointer(thread.data() + at, memory_.format()) == place)
       for (const u64 beside : {at - 8, at + 8})
@@ -347,13 +347,13 @@ bool OneWalk::unwind(const CodeBlock &code, Registers &registers) {
   return outcome ? true : stop(text_of(outcome), sp());
 }
 
-// Frames lie in the order of the stack.
+// Goes to the next Frame; Frames are sorted by stack address.
 bool OneWalk::next_explicit() {
   const ExplicitFrame last = *frame_;
   frame_.reset();
   if (last.next == 0)
     return true;
-  // The first one may lie on the stack on which signals are handled: beside a stack that is full.
+  // The first one may lie on the signal stack, if the thread's own stack is full.
   const bool leads_back = last.next <= last.address && in_stack(thread_, last.address);
   if (leads_back || !in_stack(thread_, last.next))
     return stop("the list of Frames leads back, or out of the stack, at " + hex(last.address), last.address);
@@ -377,7 +377,7 @@ bool OneWalk::step_managed(const CodeBlock &code) {
   frame.is_active = is_active_;
   frame.is_funclet = code.is_funclet;
   frame.is_filter = code.is_filter;
-  // Frames within this frame are its own.
+  // Frames within this frame belong to it.
   while (frame_ && frame_->address < parent_sp) {
     walk_.frames_.references(*frame_, frame.references);
     if (!next_explicit())
@@ -391,8 +391,8 @@ bool OneWalk::step_managed(const CodeBlock &code) {
   } else {
     if (!report_slots(code, parent_sp, frame))
       return false;
-    // What an exception handler holds is told by itself, for the method that it belongs to as well; whatever lies
-    // between has been left. A filter runs before anything is left.
+    // An exception handler reports its own references, and those of the method that it belongs to; the frames in
+    // between have been left. A filter runs before any frame is left.
     if (code.is_funclet && !code.is_filter)
       skipped_ = Skipped{code.start, frame_pointer};
   }
@@ -439,12 +439,12 @@ bool OneWalk::report_slots(const CodeBlock &code, Address caller_sp, StackFrame 
   const Known *at = slots_at(code, scratch, outcome);
   if (outcome.kind == ReadOutcome::Kind::malformed)
     return stop("GC info at " + hex(code.gc_info) + ": " + outcome.text(), sp());
-  if (!at) // its callers are known all the same
+  if (!at) // its callers are still known
     doubt("GC info at " + hex(code.gc_info) + ": " + text_of(outcome));
   for (const GcSlot &slot : at ? at->slots : std::vector<GcSlot>())
     add_slot(slot, *at, caller_sp, frame);
   if (at && (is_active_ || is_unsafe_call_) && !is_aborted_ && is_x86()) {
-    add_register_candidates(frame.references); // whether it can be stopped there is not asked
+    add_register_candidates(frame.references); // GC info for x86 is not asked whether the GC can stop there
   } else if (at && (is_active_ || is_unsafe_call_) && !is_aborted_) {
     const GcInfo info(memory_, code.gc_info, *walk_.encoding_, code.gc_info_version);
     CodePoint point;
@@ -465,7 +465,7 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
   out.tracked = slot.tracked;
   if (slot.base == GcSlot::Base::none) {
     if (!is_active_ && !(walk_.convention_->may_hold_objects >> slot.reg & 1))
-      return; // a call changes it
+      return; // a call changes this register
     const std::optional<u64> value = registers_.get(slot.reg);
     if (!value) {
       if (!registers_are_candidates_)
@@ -485,7 +485,7 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
       return doubt("the frame register is not known");
     out.slot = *base + static_cast<u64>(i64{slot.offset});
     if (!is_active_ && slot.tracked && out.slot >= sp() && out.slot - sp() < of.scratch_area)
-      return; // an argument: it belongs to whoever was called
+      return; // an argument: it belongs to the callee
     const std::optional<u64> value = memory_.try_pointer(out.slot);
     if (!value)
       return doubt("memory at " + hex(out.slot) + " is not in this dump");
@@ -495,10 +495,10 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
     frame.references.push_back(out);
 }
 
-// How much room its caller keeps for arguments on the stack. Where its GC info does not say so (code that is not
-// optimised), no more than is below the first place that it keeps a reference in.
+// Returns how many bytes the caller reserves for arguments on the stack. If its GC info does not list it (unoptimised
+// code), the bytes below the first slot in which the caller keeps a reference.
 u64 OneWalk::room_for_arguments(const CodeBlock &caller) {
-  constexpr u64 usual_arguments = 32; // bytes: callees take theirs away, and nobody says how many
+  constexpr u64 usual_arguments = 32; // bytes: callees remove their arguments, and their size is unknown
   if (is_x86())
     return usual_arguments;
   const GcInfo info(memory_, caller.gc_info, *walk_.encoding_, caller.gc_info_version);
@@ -529,10 +529,10 @@ void OneWalk::add_candidates(const FrameCaller &caller, StackFrame &frame) {
   add_words(caller.candidates_from, caller.candidates_to, frame.references);
 }
 
-// Native code: the next Frame says where managed code goes on.
+// Passes native code: the next Frame shows where managed code continues.
 bool OneWalk::step_explicit() {
   if (!frame_)
-    return false; // all is known
+    return false; // the walk is complete
   const ExplicitFrame now = *frame_;
   FrameCaller caller;
   if (const ReadOutcome outcome = walk_.frames_.caller(now, end_, code_, caller); !outcome)
@@ -560,7 +560,7 @@ bool OneWalk::step_explicit() {
     const CodeBlock *code = find(registers_.ip);
     walk_.frames_.arguments(now, code ? room_for_arguments(*code) : 0, out_.frames.back().references);
   }
-  // One that lies within its caller's frame is passed with that.
+  // An InlinedCallFrame lies within its caller's frame, and is passed together with that.
   if (caller.is_told && now.kind.shape == FrameShape::inlined_call) {
     if (!find(registers_.ip))
       return stop("InlinedCallFrame at " + hex(now.address) + " leads to no managed code", now.address);

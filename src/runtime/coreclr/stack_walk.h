@@ -1,7 +1,7 @@
 // StackWalk: the managed frames of a thread, innermost first, and the references that they hold: the StackWalk
-// contract, and what the GC scans. Managed frames are unwound by their unwind data, native ones passed by means of the
-// Frames that the runtime leaves in front of them; those of helpers that leave none by their module's call frame
-// information. O(frames); some 50 reads per frame. Any thread. Spec: dotnet/runtime
+// contract, and what the GC scans. Managed frames are unwound by their unwind data. Native frames are skipped by means
+// of the Frames that the runtime leaves in front of them; helpers that leave none are unwound by their module's call
+// frame information. O(frames); some 50 reads per frame. Any thread. Spec: dotnet/runtime
 // docs/design/datacontracts/{StackWalk,GCInfo}.md; see doc/contracts.md, StackWalk.
 #pragma once
 #include "runtime/compiled/gc_info.h"
@@ -16,15 +16,15 @@ namespace dnheap {
 
 class StackWalk {
 public:
-  // What managed code stands at an address; nullopt: none. May throw Error where that cannot be told.
+  // Returns the managed code at an address; nullopt: none. May throw Error if that is unknown.
   using FindCode = std::function<std::optional<CodeBlock>(Address)>;
 
   StackWalk(const Target &target, const ContractDescriptor &descriptor, FindCode find);
 
-  // What is missing, without which no stack is walked; empty: nothing.
+  // The missing values without which no stack is walked; empty: none is missing.
   const std::string &why_not() const { return why_not_; }
 
-  // Never throws for what the dump lacks: then the result says so.
+  // Never throws if data is not in the dump: the result has the reason.
   WalkedStack walk(const ThreadData &thread) const;
 
 private:
@@ -33,8 +33,8 @@ private:
   ExplicitFrames frames_;
   const GcInfoEncoding *encoding_;
   const CallingConvention *convention_;
-  std::unordered_map<u64, const Thread *> registers_; // by the operating system's number
-  std::optional<u64> cooperative_;                    // where a Thread says that collections have to wait for it
+  std::unordered_map<u64, const Thread *> registers_; // by the OS id
+  std::optional<u64> cooperative_;                    // offset in a Thread: collections have to wait for it
   std::string why_not_;
 
   friend class OneWalk;

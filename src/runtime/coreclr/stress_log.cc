@@ -115,9 +115,9 @@ private:
     return 0;
   }
 
-  // Messages are written from a chunk's end to its beginning, chunk by chunk in front of the one before; once all
-  // chunks are full, in the oldest one again. So reading goes upwards from the newest message, and on in the next
-  // chunk.
+  // Messages are written from a chunk's end to its beginning, chunk by chunk, each in front of the one before; once all
+  // chunks are full, again in the oldest one. So reading goes upwards from the newest message, and continues in the
+  // next chunk.
   void read_thread(Address thread) {
     auto field = [&](const char *name) { return word(thread + of("ThreadStressLog", name)).value_or(0); };
     const Address head = field("ChunkListHead"), tail = field("ChunkListTail"), newest = field("CurrentWriteChunk"),
@@ -125,10 +125,10 @@ private:
     const u64 id = memory_.try_load<u64>(thread + of("ThreadStressLog", "ThreadId")).value_or(0);
     const bool wrapped = memory_.try_load<u8>(thread + of("ThreadStressLog", "WriteHasWrapped")).value_or(0) != 0;
     if (!head || !newest)
-      return; // has written nothing yet
+      return; // the thread has written nothing yet
     ++out_.threads;
     const u64 longest = std::clamp<u64>(d_.try_number("StressLogMaxMessageSize").value_or(0x208), 16, chunk_size());
-    // What the message in front of the newest one has overwritten is no message any more.
+    // Data that the message in front of the newest one has overwritten is no message any more.
     const Address safe = current - std::min(longest, current - std::min(current, begin_of(newest)));
     std::unordered_set<Address> seen;
     Address chunk = newest, at = current;
@@ -168,7 +168,7 @@ private:
   }
 
   // {u64: facility 32, arguments 6, low bits of the format's offset 26; u64: its high bits 13, ticks 51}, arguments.
-  // False: all of the thread was read, or no more can be.
+  // False: all of the thread was read, or the rest cannot be.
   bool read_chunk(Address at, Address until, Address end, u64 thread) {
     const u64 arguments_at = of("StressMsg", "Args");
     while (at < until && end - at >= arguments_at) {
@@ -202,7 +202,7 @@ private:
   const u64 p_;
   Address log_ = 0;
   std::vector<Module> modules_;
-  std::map<std::string, u64> ended_; // why the messages of a thread end early, and of how many
+  std::map<std::string, u64> ended_; // why the messages of a thread end early, with the number of threads
   StressLog out_;
 };
 

@@ -33,7 +33,7 @@ std::optional<SyncTableEntry> SyncBlock1::entry(u32 index) const {
                      object = memory_->try_pointer(at + object_at_);
   if (!sync_block || !object)
     return std::nullopt;
-  // Of a free one the word holds the next free one's number.
+  // A free entry stores the next free index in this word (low bit set).
   if (*object & 1)
     return SyncTableEntry{*sync_block, 0, true};
   return SyncTableEntry{*sync_block, *object, false};

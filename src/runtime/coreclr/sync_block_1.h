@@ -1,6 +1,6 @@
-// SyncBlock contract, version 1: the table of sync blocks, in which each entry names the object that it belongs to.
-// Spec: dotnet/runtime docs/design/datacontracts/{SyncBlock,Object}.md. Construction reads three words, a look-up two.
-// Any thread.
+// SyncBlock contract, version 1: the table of sync blocks; each entry refers to the object that it belongs to. Spec:
+// dotnet/runtime docs/design/datacontracts/{SyncBlock,Object}.md. Construction reads three words, a look-up two. Any
+// thread.
 #pragma once
 #include "contract/descriptor.h"
 #include "target/memory.h"
@@ -9,7 +9,7 @@ namespace dnheap {
 
 struct SyncTableEntry {
   Address sync_block = 0;
-  Address object = 0; // 0: has none
+  Address object = 0; // 0: none
   bool is_free = false;
 };
 
@@ -17,11 +17,11 @@ class SyncBlock1 {
 public:
   SyncBlock1(const Memory &memory, const ContractDescriptor &descriptor);
 
-  // False: the runtime does not say where the table lies, or what its entries look like.
+  // False: the runtime does not publish the place of the table, or the layout of its entries.
   bool has_table() const { return table_ != 0; }
-  // How many entries were ever used, the first being number 1; nullopt: the runtime does not say.
+  // The number of entries that were ever used, counted from 1; nullopt: the runtime does not publish it.
   std::optional<u32> count() const { return count_; }
-  // Nullopt: not in the dump, or behind the last one that was ever used.
+  // Nullopt: not in the dump, or behind the last entry that was ever used.
   std::optional<SyncTableEntry> entry(u32 index) const;
 
 private:

@@ -6,8 +6,8 @@
 
 namespace dnheap {
 
-// .NET 9 on: Thread.RuntimeThreadLocals → AllocContext (→ GCAllocationContext from 10 on). 8.0: inside the Thread. 0:
-// it has none.
+// .NET 9 and later: Thread.RuntimeThreadLocals → AllocContext (→ GCAllocationContext in 10 and later). 8.0: inside the
+// Thread. 0: it has none.
 Address Thread1::find_context(Address thread) const {
   const ContractDescriptor &d = *descriptor_;
   if (std::optional<i64> inline_offset = d.try_offset("Thread", "AllocContext"))
@@ -32,7 +32,7 @@ ThreadDetails Thread1::get_details(Address thread) const {
   if (std::optional<Address> disabled = place("PreemptiveGCDisabled"))
     if (std::optional<u32> value = memory_->try_load<u32>(*disabled))
       out.is_cooperative = *value != 0;
-  // A handle; the name is .NET 11's, and was GCHandle before.
+  // The word is a handle; the name is .NET 11's, and was GCHandle before.
   if (std::optional<Address> handle = place("ExposedObject"))
     if (std::optional<u64> at = memory_->try_pointer(*handle); at && *at)
       out.object = memory_->try_pointer(*at).value_or(0);

@@ -11,17 +11,17 @@ class Thread1 {
 public:
   Thread1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // In list order. What ends the list early, or cannot be read of a thread, is added to `problems`.
+  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `problems`.
   std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
 
-  // What of it the target does not say, or the dump lacks, is absent.
+  // Values that the target does not publish, or that are not in the dump, are absent.
   ThreadDetails get_details(Address thread) const;
 
-  // Where its GCAllocContext lies; 0: it has none.
+  // Returns the address of its GCAllocContext; 0: it has none.
   Address find_context(Address thread) const;
 
 private:
-  // All but its allocation context.
+  // Reads all but its allocation context.
   ThreadData read_thread(Address thread) const;
 
   const Memory *memory_;

@@ -6,8 +6,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 largest_thread = 0x1000; // bytes of a Thread that are looked at
-constexpr u64 largest_info = 0x100;    // of an ExceptionInfo
+constexpr u64 largest_thread = 0x1000; // searched bytes of a Thread
+constexpr u64 largest_info = 0x100;    // searched bytes of an ExceptionInfo
 constexpr u64 most_nested = 1024;
 
 } // namespace
@@ -21,7 +21,7 @@ ThrownExceptions::ThrownExceptions(const Memory &memory, const ContractDescripto
   std::sort(handles_.begin(), handles_.end());
 }
 
-// 0: it is no handle, or its object no exception.
+// Returns 0 if it is no handle, or its object is no exception.
 Address ThrownExceptions::exception_in(Address handle) const {
   if (!handle || !std::binary_search(handles_.begin(), handles_.end(), handle))
     return 0;
@@ -44,7 +44,7 @@ std::optional<u64> ThrownExceptions::find_offset(std::span<const ThreadData> thr
     if (!is_one || !fits)
       continue;
     if (found)
-      return std::nullopt; // two places: neither is believed
+      return std::nullopt; // two places fit: neither is trusted
     found = at;
   }
   return found;
@@ -59,8 +59,9 @@ std::optional<ThrownExceptions::Nesting> ThrownExceptions::published_nesting() c
   return Nesting{static_cast<u64>(*tracker), static_cast<u64>(*thrown), static_cast<u64>(*previous)};
 }
 
-// Behind the last thrown object stand a flag and what leads to the ExceptionInfo. In each of these is one place with a
-// strong handle of an exception; and if any thread has several, one place is null or leads to another one like it.
+// The last thrown object is followed by a flag and by the pointer to the ExceptionInfo. Each of these has a strong
+// handle of an exception at the same offset; if any thread has several, another offset is null or leads to the next
+// one.
 std::optional<ThrownExceptions::Nesting> ThrownExceptions::find_nesting(std::span<const ThreadData> threads,
                                                                         u64 last) const {
   const u64 head = last + 2 * p_;
@@ -123,7 +124,7 @@ std::vector<Thrown> ThrownExceptions::find(std::span<const ThreadData> threads) 
       continue;
     Address info = memory_->try_pointer(threads[i].address + nesting->head).value_or(0);
     for (u64 steps = 0; info && steps < most_nested; ++steps) {
-      // A handle or, where exceptions are handled by managed code, the object itself.
+      // The word is a handle or, if managed code handles exceptions, the object itself.
       const Address word = memory_->try_pointer(info + nesting->thrown).value_or(0);
       const Address object = exception_in(word);
       add(object ? object : word && is_exception_(word) ? word : 0, true);

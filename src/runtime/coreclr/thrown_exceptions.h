@@ -1,7 +1,7 @@
-// ThrownExceptions: which exception a thread is dealing with: what the Thread contract calls GetLastThrownException,
-// and the Exception contract its nested ones. Where the target does not publish Thread.LastThrownObject it is found as
-// the only word in all Threads that is null or a strong handle of an exception; only with such a handle, so that a
-// process in which nothing was thrown needs none. Where the nested ones are not published (8.0), they are found from
+// ThrownExceptions: the exceptions that a thread is handling: GetLastThrownException of the Thread contract, and the
+// nested ones of the Exception contract. If the target does not publish Thread.LastThrownObject, it is found as the
+// only word that in all Threads is null or a strong handle of an exception. A word that is null in all Threads does not
+// count, and if nothing was thrown, nothing is found. If the nested ones are not published (8.0), they are found from
 // there. Reads each Thread once. One thread. Spec: dotnet/runtime docs/design/datacontracts/{Thread,Exception}.md.
 #pragma once
 #include "contract/descriptor.h"
@@ -16,13 +16,13 @@ namespace dnheap {
 struct Thrown {
   u32 thread = 0; // index in the list of threads
   Address object = 0;
-  bool is_nested = false;  // another one was thrown while this one was dealt with
-  bool is_at_hand = false; // still dealt with, or so the runtime's ExceptionInfo says; else perhaps only the last one
+  bool is_nested = false;  // another exception was thrown while this one was handled
+  bool is_at_hand = false; // still handled, at least by ExceptionInfo; false: perhaps only thrown last
 };
 
 class ThrownExceptions {
 public:
-  // `handles`: strong ones. `is_exception`: of an object's address.
+  // `handles`: strong ones. `is_exception`: takes an object's address.
   ThrownExceptions(const Memory &memory, const ContractDescriptor &descriptor, std::span<const HandleData> handles,
                    std::function<bool(Address)> is_exception);
 
@@ -30,8 +30,8 @@ public:
   std::vector<Thrown> find(std::span<const ThreadData> threads) const;
 
 private:
-  // Where a Thread leads to what it knows of the exception at hand (ExceptionInfo), where that has the exception, and
-  // where the exception that was at hand before; nothing: there is none before, in any thread.
+  // Offsets of: the ExceptionInfo of the current exception in a Thread; the exception in an ExceptionInfo; the
+  // ExceptionInfo of the exception before it. No `previous`: no thread has an exception before its current one.
   struct Nesting {
     u64 head = 0, thrown = 0;
     std::optional<u64> previous;

@@ -52,8 +52,8 @@ Address TypeLookup::find(const SignatureType &type, Address module, std::span<co
   return name ? named(name, core_library_name) : 0;
 }
 
-// LookupMap {Next, TableData, u32 Count, flag mask}: the pieces of one table by row number; the low bits of its words
-// are flags.
+// LookupMap {Next, TableData, u32 Count, flag mask}: its nodes are the pieces of one table, which is indexed by row
+// number; the low bits of its words are flags.
 Address TypeLookup::in_map(const char *field, Address module, u32 rid) const {
   const u64 p = memory_->format().pointer_size;
   std::optional<i64> offset = descriptor_->try_offset("Module", field);
@@ -79,7 +79,7 @@ Address TypeLookup::find_token(Token type, Address module) {
     return types_->is_method_table(mt) ? mt : 0;
   }
   case Table::TypeRef: {
-    // Null where this module has not yet needed the type itself.
+    // Null if this module has not yet needed the type itself.
     std::optional<TypeRefRow> row = metadata ? metadata->type_ref(rid_of(type)) : std::nullopt;
     if (Address mt = in_map("TypeRefToMethodTableMap", module, rid_of(type)); types_->is_method_table(mt))
       return mt;
@@ -98,7 +98,7 @@ Address TypeLookup::named(const std::string &name, std::string_view assembly) {
   auto it = by_name_.find(name);
   if (it == by_name_.end())
     return 0;
-  // An assembly may forward the type to another one: then the first that has it must do.
+  // An assembly may forward the type to another one: then the first type of that name is taken.
   for (Address mt : it->second)
     if (const Metadata *metadata = loader_->metadata(types_->module_of(mt)))
       if (std::optional<AssemblyRow> row = metadata->assembly(); row && row->name == assembly)
@@ -106,7 +106,7 @@ Address TypeLookup::named(const std::string &name, std::string_view assembly) {
   return it->second.front();
 }
 
-// The open type's MethodTable says which module and row the instances have.
+// The open type's MethodTable has the module and row of the instances.
 Address TypeLookup::find_instance(const SignatureType &type, Address module, std::span<const Address> arguments,
                                   unsigned depth) {
   load();

@@ -1,8 +1,8 @@
-// TypeLookup: which MethodTable the runtime has loaded for a type that a signature names. What the fields of a struct
-// are, only that tells. Where a generic type is instantiated over references the answer is the canonical MethodTable,
-// which is laid out the same. The first generic type, or name, costs one pass over all types that are loaded (some
-// 10 ms for tens of thousands); later ones are look-ups. From one thread at a time.
-// Spec: dotnet/runtime docs/design/datacontracts/Loader.md (maps), vm/typehash.cpp, vm/generics.cpp (canonical form).
+// TypeLookup: finds the MethodTable that the runtime has loaded for a type in a signature. Nothing else shows the
+// fields of a struct. For a generic type instantiated over references, the answer is the canonical MethodTable, which
+// has the same layout. The first generic type, or name, costs one pass over all loaded types (some 10 ms for tens of
+// thousands); later ones are look-ups. From one thread at a time. Spec: dotnet/runtime
+// docs/design/datacontracts/Loader.md (maps), vm/typehash.cpp, vm/generics.cpp (canonical form).
 #pragma once
 #include "metadata/signature.h"
 #include "runtime/coreclr/loaded_types.h"
@@ -19,7 +19,7 @@ public:
   TypeLookup(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
              Loader1 &loader);
 
-  // `module`: whose signature it is; `arguments`: TypeHandles for its type variables. 0: not loaded, or it has no
+  // `module` contains the signature; `arguments` are TypeHandles for its type variables. 0: not loaded, or it has no
   // MethodTable (pointers).
   Address find(const SignatureType &type, Address module, std::span<const Address> arguments);
 

@@ -14,11 +14,12 @@ FoundNf16Header find_header(const Target &target, const Module &module) {
               ": neither exported nor found by its cookie");
 }
 
-// What the format has, for those who ask what is known of a target; nothing is read through it.
+// Makes a descriptor of the format's contents, which only serves to list what is known of a target; nothing is read
+// through it.
 ContractDescriptor describe(const Target &target, const FoundNf16Header &found) {
   const Nf16Header header = read_nf16_header(target.memory, found.address);
   ContractDescriptor out;
-  // What is asked for first by whoever wants more than the heap.
+  // The first values that readers of more than the heap request.
   for (const char *name : {"GCIdentifiers", "HandleMaxInternalTypes"})
     out.missing[name] = "CoreRT's memory format (NF16) has nothing in its place: it tells of segments and objects only";
   out.found_by = "NF16 header at " + hex(header.address) + ", " + found.how;
@@ -83,8 +84,8 @@ std::vector<GCHeapSegment> CoreRt::heap_segments(std::vector<std::string> &probl
   return out;
 }
 
-// The contracts that would lead to those of threads are left to do in the specification. Where a thread has one that
-// the hints do not name, no object is found, and the walk calls it a gap.
+// The specification leaves open the contracts that would lead to the threads' contexts. If a thread has one that the
+// hints do not list, no object is found there, and the walk reports a gap.
 std::vector<AllocationContext> CoreRt::allocation_contexts(std::vector<std::string> &problems) const {
   if (!gc_.workstation_gc_problem().empty())
     return {};

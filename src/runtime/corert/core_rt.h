@@ -1,5 +1,5 @@
 // CoreRt: the ahead-of-time compiled runtime before NativeAOT, read by its memory format "NF16". It has workstation GC
-// without regions, and neither names nor handles nor a way to its threads. See runtime.h, gc_nf16.h.
+// without regions; the format has no names, no handles and no way to the threads. See runtime.h, gc_nf16.h.
 #pragma once
 #include "runtime/corert/gc_nf16.h"
 #include "runtime/corert/type_system_nf16.h"
@@ -13,8 +13,8 @@ struct FoundNf16Header;
 
 class CoreRt : public Runtime {
 public:
-  // Throws Error when the module has no header that can be read, or the dump nothing of the heap. A contract of a
-  // version that is not known is no error: what it would have told is missing then, and said to be.
+  // Throws Error if the module has no readable header, or nothing of the heap is in the dump. A contract of an unknown
+  // version is no error: its data is missing then, and is reported as missing.
   CoreRt(const Target &target, const Module &module, const RuntimeHints &hints = {});
 
   const char *kind() const override { return "corert"; }

@@ -11,10 +11,10 @@ namespace {
 
 constexpr u64 max_segments = 1 << 19;  // of one list
 constexpr u32 max_generations = 64;    // CoreRT has four
-constexpr u32 max_structure = 1 << 16; // bytes of a generation or a heap_segment
+constexpr u32 max_structure = 1 << 16; // limit for the bytes of a generation or a heap_segment
 constexpr u32 max_min_object_size = 4096;
 
-// Throws Error. The fields follow each other without holes, but for the first pointer, which is aligned.
+// Throws Error. The fields follow each other without gaps, except that the first pointer is aligned.
 WorkstationGcNf16 read_workstation_gc(const Memory &memory, Address contract) {
   WorkstationGcNf16 out;
   const u64 p = memory.format().pointer_size;
@@ -33,7 +33,7 @@ WorkstationGcNf16 read_workstation_gc(const Memory &memory, Address contract) {
   return out;
 }
 
-// What of these fields makes no sense; empty: nothing.
+// Returns which of these fields has an impossible value; empty: none.
 std::string unsound(const WorkstationGcNf16 &gc, u64 p) {
   auto is = [](const char *field, u64 value) { return std::string(field) + " is " + std::to_string(value); };
   if (gc.number_generations < 2 || gc.number_generations > max_generations)
@@ -54,7 +54,7 @@ std::string unsound(const WorkstationGcNf16 &gc, u64 p) {
   return "";
 }
 
-// The table's last generation is that of large objects, the one before it the oldest of the others.
+// The table's last generation holds large objects; the one before it is the oldest of the others.
 GCSegmentGeneration as_segment_generation(u64 generation, u64 count) {
   if (generation == count - 1)
     return GCSegmentGeneration::loh;
@@ -159,7 +159,7 @@ std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(std::vector<std::
   const Address ephemeral = get_ephemeral_heap_segment(), alloc_allocated = get_alloc_allocated();
   bool seen_ephemeral = false;
   auto add = [&](u64 generation, const HeapSegmentNf16 &segment, Address start, Address end) {
-    // How much of it is committed or reserved this format does not say.
+    // This format does not show how much of the segment is committed or reserved.
     GCHeapSegmentInfo info;
     info.generation = as_segment_generation(generation, table.size());
     info.segment = segment.address;

@@ -1,6 +1,6 @@
 // The GC contracts of CoreRT's memory format (NF16), version 1.0: "GC" (can the heap be trusted?) and "Workstation GC"
-// (the only flavour it knows): generations, segments, allocation contexts. Spec: corert-debug-format.md;
-// doc/contracts.md says where this departs from it. Construction reads some twenty words; functions read the target at
+// (the only flavour in this format): generations, segments, allocation contexts. Spec: corert-debug-format.md;
+// doc/contracts.md lists the differences from it. Construction reads some twenty words; functions read the target at
 // each call; lists are capped. Const functions may be called from any thread.
 #pragma once
 #include "runtime/corert/nf16_header.h"
@@ -38,27 +38,27 @@ struct GenerationNf16 {
 
 class GcNf16 {
 public:
-  // Never throws: what is wrong with a contract is thrown by the functions that need it.
+  // Never throws: functions that need a contract throw if it is faulty.
   GcNf16(const Memory &memory, const Nf16Header &header);
 
-  // Why the heap cannot be read, or whether it is in order not; empty: it can.
+  // Why the heap cannot be read, or why its state is unknown; empty: no problem.
   const std::string &gc_problem() const { return gc_problem_; }
   const std::string &workstation_gc_problem() const { return workstation_problem_; }
 
-  // Nullopt when the GC contract cannot be used: gc_problem() says why.
+  // Nullopt if the GC contract cannot be used: gc_problem() has the reason.
   std::optional<bool> get_gc_structures_valid() const;
 
-  // The following throw Error when the Workstation GC contract, or what it leads to, cannot be read.
+  // The following throw Error if the Workstation GC contract, or data that it leads to, cannot be read.
   const WorkstationGcNf16 &workstation_gc() const;
   std::vector<GenerationNf16> get_generation_table() const;
   Address get_alloc_allocated() const;
   Address get_ephemeral_heap_segment() const;
   HeapSegmentNf16 get_heap_segment(Address segment) const;
-  // Both lists, oldest generation first. The ephemeral segment is divided at the allocation starts of its generations,
-  // and ends at alloc_allocated. What ends a list early is added to `problems`.
+  // Returns both lists, oldest generation first. The ephemeral segment is divided at the allocation starts of its
+  // generations, and ends at alloc_allocated. The reason for a list that ends early is added to `problems`.
   std::vector<GCHeapSegmentInfo> enumerate_heap_segments(std::vector<std::string> &problems) const;
-  // That of generation 0, and those that lie at `thread_contexts`: where the threads' are, the specification leaves to
-  // do. Null ones are left out, and those that lie where none can lie, with a problem.
+  // Returns the context of generation 0, and those at `thread_contexts`: the specification leaves open where the
+  // threads' contexts are. Null contexts are left out; contexts at impossible places are left out with a problem.
   std::vector<AllocationContext> get_allocation_contexts(std::span<const Address> thread_contexts,
                                                          std::vector<std::string> &problems) const;
   // All allocation contexts lie inside [first, second).
@@ -74,7 +74,7 @@ private:
   std::vector<HeapSegmentNf16> segment_list(Address first, u64 generation, std::vector<std::string> &problems) const;
 
   const Memory *memory_;
-  Address structures_invalid_ = 0; // the counter
+  Address structures_invalid_ = 0; // address of the counter
   WorkstationGcNf16 gc_;
   std::string gc_problem_, workstation_problem_;
 };

@@ -11,18 +11,18 @@ namespace {
 
 constexpr const char *export_name = "g_NetNativeRuntimeDebugHeader";
 
-// What random bytes exceed: no version of anything has come near it.
+// Random bytes exceed this; no real version has come near it.
 constexpr u16 most_versions = 255;
 
-// Without the cookie there, the module counts as one without a runtime.
+// If the cookie is not there, the module counts as one without a runtime.
 std::optional<Address> find_export(const Memory &memory, const Module &module) {
   std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
   std::optional<Address> out = image ? image->find_symbol(export_name) : std::nullopt;
   return out && read_nf16_start(memory, *out) ? out : std::nullopt;
 }
 
-// Beyond cookie and flags: of a header of version 1, all sections that it names begin with a version, and the GC's two
-// are named. Of other versions nothing more is known.
+// Tests more than cookie and flags: in a header of version 1, all sections that it lists begin with a version, and the
+// GC's two are listed. Headers of other versions have no further test.
 bool looks_like_header(const Memory &memory, Address address, const Nf16Start &start) {
   if (start.format() != memory.format() || start.major_version > most_versions)
     return false;
@@ -39,7 +39,7 @@ bool looks_like_header(const Memory &memory, Address address, const Nf16Start &s
   });
 }
 
-// Headers of version 1, and if there is none, those of other versions: to say that they are there.
+// Returns headers of version 1; if there are none, those of other versions, so that they can be reported.
 std::vector<Address> scan(const Memory &memory, const Module &module) {
   Address end = module.end();
   if (std::optional<ModuleImage> image = ModuleImage::at(memory, module.base))

@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-// The specification names these bytes and calls them "NF16 in ascii", which they are not: 6e 66 is "nf". The bytes
-// count.
+// The specification lists these bytes and describes them as "NF16 in ascii", which they are not: 6e 66 is "nf". The
+// bytes count.
 constexpr std::byte cookie[] = {std::byte{0x6e}, std::byte{0x66}, std::byte{0x31}, std::byte{0x36}};
 
 constexpr u64 addresses_at = 16; // behind flags and padding, whatever the pointer size

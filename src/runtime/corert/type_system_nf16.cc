@@ -9,7 +9,8 @@ namespace {
 
 constexpr u32 max_base_size = 1 << 30; // as for CoreCLR's types: a size is never more than 2^30 + 2^16 × 2^32
 constexpr u32 max_offset = 1 << 16;
-// Of the flags, two bytes that follow the component size: CoreRT, src/Native/Runtime/inc/eetype.h, HasPointersFlag.
+// A bit of the flags, two bytes that follow the component size: CoreRT, src/Native/Runtime/inc/eetype.h,
+// HasPointersFlag.
 constexpr u16 has_pointers = 0x20;
 
 } // namespace
@@ -27,8 +28,8 @@ EETypeContractNf16 read_eetype_contract(const Memory &memory, Address section) {
   return out;
 }
 
-// An object has a header, its EEType's address and at least four bytes of its own. CoreRT takes every component size
-// but 0 for one, whatever flags lie beside it; in NativeAOT the highest flag must be set as well.
+// An object has a header, its EEType's address and at least four bytes of its own. CoreRT treats every component size
+// but 0 as one, whatever the flags beside it are; in NativeAOT the highest flag must be set as well.
 std::optional<ObjectLayout> TypeSystemNf16::object_layout(Address eetype) const {
   const u64 p = target_->format().pointer_size;
   if (eetype == 0 || eetype % p || eetype > ~u64{0} - 2 * max_offset)
@@ -37,7 +38,7 @@ std::optional<ObjectLayout> TypeSystemNf16::object_layout(Address eetype) const 
   std::optional<u16> component_size = target_->memory.try_load<u16>(eetype + contract_.component_size);
   if (!base_size || !component_size || *base_size < 2 * p + 4 || *base_size > max_base_size)
     return std::nullopt;
-  // The format has no word for it; the GCDesc itself is checked by whoever reads it.
+  // The contract does not mention this flag; readers of the GCDesc check that themselves.
   std::optional<u16> flags = target_->memory.try_load<u16>(eetype + contract_.component_size + 2);
   return ObjectLayout{*base_size, *component_size, flags && (*flags & has_pointers)};
 }

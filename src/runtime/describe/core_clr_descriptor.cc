@@ -34,7 +34,7 @@ void derive_modules(Derivation &derivation) {
   try {
     Loader1 loader(target, descriptor);
     RuntimeTypeSystem1 types(target.memory, descriptor, loader);
-    std::vector<std::string> ignored; // whoever wants the modules is told again
+    std::vector<std::string> ignored; // callers that read the modules get these problems there
     modules = LoadedTypes(target.memory, descriptor, types).modules(ignored);
   } catch (const Error &) {
   }
@@ -42,9 +42,9 @@ void derive_modules(Derivation &derivation) {
   derive_loaded_modules(derivation, modules, [&](Address module) { return loader.metadata(module); });
 }
 
-// All that the runtime lists.
+// Returns all threads that the runtime lists.
 std::vector<ThreadData> threads_of(const Target &target, const Thread1 &thread, ContractDescriptor &descriptor) {
-  std::vector<std::string> ignored; // whoever wants the threads sees them again
+  std::vector<std::string> ignored; // callers that read the threads get these problems there
   try {
     std::vector<ThreadData> out = thread.get_threads(ignored);
     widen_first_stack(target, out);
@@ -65,13 +65,13 @@ std::vector<ContextInUse> contexts_of(const Thread1 &thread, const std::vector<T
   return out;
 }
 
-// Looks for what it wants on stacks, which have the program's own values.
+// Call it as a search (Memory::as_searched): it scans stacks, which hold the program's own values.
 void derive_thread_layout(Derivation &derivation, const Target &target, Address gc_variable) {
   ContractDescriptor &out = derivation.descriptor;
   const Thread1 thread(target.memory, out);
   const std::vector<ThreadData> threads = threads_of(target, thread, out);
   derive_thread_parts(derivation, threads);
-  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // which now say where their stacks are
+  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // these now have their stack bounds
   derive_thread_id(derivation, threads, gc_variable);
   derive_alloc_bytes(derivation, contexts_of(thread, threads));
   derive_thread_state(derivation, threads);

@@ -1,8 +1,8 @@
-// Completes the contract descriptor of a CoreCLR: whatever the target does not publish (all of .NET 8; the GC, and
-// more, of 9 and 10) is derived from its memory under the names that .NET 11 publishes, so that one reader per contract
-// serves them all. Here layout/, which finds values, and the readers, which show what a value leads to, come together.
-// Costs some 10 ms; reads the runtime's data, its thread list and a few MethodTables. What cannot be derived stays
-// absent and is explained in descriptor.missing.
+// Completes the contract descriptor of a CoreCLR: values that the target does not publish (all of .NET 8; the GC, and
+// more, of 9 and 10) are derived from its memory under the names that .NET 11 publishes, so that one reader per
+// contract serves them all. This file connects layout/, which finds values, with the readers, which show what a value
+// leads to. Costs some 10 ms; reads the runtime's data, its thread list and a few MethodTables. Values that cannot be
+// derived stay absent and are explained in descriptor.missing.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc.h"
@@ -11,8 +11,9 @@
 
 namespace dnheap {
 
-// `published`: what was parsed from the target; empty if nothing. `runtime`: the module of the runtime. `gc_readers`:
-// of versions of the GC contract that dnheap does not know. Throws Error when not even the GC can be found.
+// `published`: the descriptor parsed from the target; empty if there is none. `runtime`: the module of the runtime.
+// `gc_readers`: for versions of the GC contract that dnheap does not know. Throws Error if not even the GC can be
+// found.
 ContractDescriptor derive_descriptor(const Target &target, const Module &runtime, ContractDescriptor published,
                                      std::span<const ShippedTable> tables = shipped_tables(),
                                      std::span<const GcReader> gc_readers = {});

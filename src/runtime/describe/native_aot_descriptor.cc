@@ -18,8 +18,8 @@ struct Translation {
   const char *type, *field;
 };
 
-// To the names that newer runtimes publish. GcDacVars.*, dac_gc_heap.* and every SIZEOF are not here: see
-// describe_native_aot().
+// Maps the header's names to those that newer runtimes publish. GcDacVars.*, dac_gc_heap.* and every SIZEOF are not
+// here: see describe_native_aot().
 constexpr Translation translations[] = {
     {"gc_alloc_context.alloc_ptr", "GCAllocContext", "Pointer"},
     {"gc_alloc_context.alloc_limit", "GCAllocContext", "Limit"},
@@ -71,21 +71,21 @@ void add_number(ContractDescriptor &to, const char *name, u64 number) {
 }
 
 // u16 NumVtableSlots, NumInterfaces; u32 HashCode: directly before the virtual methods in every version.
-// `optional_fields`: as .NET 8 has them.
+// `optional_fields`: the runtime has them, as .NET 8 does.
 void add_method_table(ContractDescriptor &to, bool optional_fields) {
   i64 methods = to.offset("MethodTable", "VTable");
   add_field(to, "MethodTable", "NumVtableSlots", methods - 8);
   add_field(to, "MethodTable", "NumInterfaces", methods - 6);
   add_field(to, "MethodTable", "HashCode", methods - 4);
-  // 8.0 has this bit elsewhere, and optional fields where it is since.
+  // 8.0 has this flag in another bit, and uses its later bit for optional fields.
   add_number(to, "MethodTableHasPointersFlag", optional_fields ? 0x00200000 : 0x01000000);
   add_number(to, "MethodTableHasOptionalFieldsFlag", optional_fields ? 0x01000000 : 0);
-  // Where the definition of a generic type says how many parameters it has: as its component size, or its base size.
+  // The definition of a generic type has its number of parameters in place of its component size, or of its base size.
   add_field(to, "MethodTable", "GenericArity", to.offset("MethodTable", optional_fields ? "Flags" : "BaseSize"));
   add_number(to, "MethodTableGenericArityMask", optional_fields ? 0xffff : 0xffffffff);
 }
 
-// What the header tells beside the GC, where nothing better does.
+// Adds the header's values on other subjects than the GC, unless there is a better source.
 void add_header(ContractDescriptor &to, const Module &module, const DebugHeader &header) {
   for (const Translation &t : translations)
     if (std::optional<u32> offset = header.offset(t.header_name); offset && !to.find_field(t.type, t.field))
@@ -109,7 +109,7 @@ std::string found_by(const DebugHeaderPlace &place) {
          ", " + place.how;
 }
 
-// Thread.OSId is 64 bits wide there, also where pointers are not; compact descriptors leave out types.
+// Thread.OSId has 64 bits there, even if pointers have 32; compact descriptors leave out types.
 void add_types(ContractDescriptor &to) {
   if (auto thread = to.types.find("Thread"); thread != to.types.end())
     if (auto id = thread->second.fields.find("OSId"); id != thread->second.fields.end() && id->second.type.empty())
@@ -157,14 +157,14 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
     if (std::optional<u32> size = header && !has_descriptor ? header->offset(name) : std::nullopt)
       thread_size = *size;
   try {
-    std::vector<std::string> ignored; // whoever wants the threads is told again
+    std::vector<std::string> ignored; // callers that read the threads get these problems there
     const std::vector<ThreadData> threads = ThreadN1(target.memory, out).get_threads(ignored);
     target.memory.as_searched([&] { derive_thread_statics(derivation, threads, thread_size); });
   } catch (const Error &) { // there is no list
   }
   for (const char *contract : {"RuntimeTypeSystem", "Thread"}) {
     std::string &version = out.contracts[contract];
-    if (version.empty() || version == "c1001") // what the first builds call n1
+    if (version.empty() || version == "c1001") // the first builds' name for n1
       version = "n1";
     out.contract_origin[contract] = Origin::published;
   }

@@ -23,7 +23,7 @@ ContractDescriptor published_descriptor(const Target &target, const Module &modu
   return out;
 }
 
-// Is everything of the runtime in the dump that holds addresses?
+// True if all of the runtime's memory with addresses is in the dump.
 bool has_all_variables(const Memory &memory, const Module &module) {
   std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
   return image && !image->relocates_constants() && image->has_writable_sections() &&

@@ -14,7 +14,7 @@ namespace {
 
 constexpr u64 longest_version = 64;
 
-// With the descriptor, if it is one of NativeAOT. A damaged one is that if something else says so.
+// Adds the descriptor, if it is one of NativeAOT. A damaged one counts as such if there is other evidence (`is_known`).
 FoundNativeAot with_descriptor(const Target &target, const Module &module, std::optional<FoundDescriptor> descriptor,
                                std::optional<DebugHeaderPlace> header, bool is_known) {
   FoundNativeAot out{&module, std::nullopt, std::move(header), {}};
@@ -34,8 +34,8 @@ FoundNativeAot with_descriptor(const Target &target, const Module &module, std::
   return out;
 }
 
-// What the descriptor says; where it is damaged, or of a version that is not known, nothing, if there is a debug
-// header; why is kept.
+// Returns the descriptor. If it is damaged, or has an unknown version, returns an empty one with the reason, provided
+// there is a debug header.
 ContractDescriptor published(const Target &target, const FoundNativeAot &found, const RuntimeHints &hints) {
   if (!found.descriptor)
     return {};
@@ -97,7 +97,7 @@ NativeAot open_native_aot(const Target &target, const FoundNativeAot &found, con
       if (!found.descriptor)
         version = net_version(header->place.major);
     } catch (const Error &e) {
-      if (!is_native_aot(descriptor)) // else it is not needed
+      if (!is_native_aot(descriptor)) // else the header is not needed
         throw;
       descriptor.missing["DotNetRuntimeDebugHeader"] = e.what();
     }

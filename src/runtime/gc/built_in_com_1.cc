@@ -7,7 +7,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u32 flag_handle_weak = 0x4; // of SimpleComCallWrapper.Flags
+constexpr u32 flag_handle_weak = 0x4; // a flag of SimpleComCallWrapper.Flags
 
 } // namespace
 
@@ -40,7 +40,7 @@ std::optional<Address> BuiltInCom1::sync_block(Address object) const {
   return memory_->try_pointer(sync_table_ + header.index() * entry_size_ + at_->sync_block);
 }
 
-// The specification asks the object for a wrapper; null and 1 mean none.
+// Follows the specification from the object to its wrapper; null and 1 mean none.
 std::optional<ComWrapper> BuiltInCom1::find_wrapper(Address object) const {
   std::optional<Address> at = at_ ? sync_block(object) : std::nullopt;
   for (u64 offset : {at_ ? at_->interop_info : 0, at_ ? at_->wrapper : 0, at_ ? at_->simple_wrapper : 0}) {

@@ -19,7 +19,7 @@ Gc1::Gc1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&
 std::vector<std::string> Gc1::get_gc_identifiers() const {
   const Global *global = descriptor_->find_global("GCIdentifiers");
   if (!global)
-    descriptor_->number("GCIdentifiers"); // throws, and says why it is missing
+    descriptor_->number("GCIdentifiers"); // throws, with the reason why it is missing
   std::vector<std::string> out;
   std::string word;
   for (char c : global->text + ",") {
@@ -79,7 +79,7 @@ std::optional<i32> Gc1::try_get_gc_dynamic_adaptation_mode() const {
   return mode ? std::optional(static_cast<i32>(*mode)) : std::nullopt;
 }
 
-// GCGlobalMechanisms and its length are used by the specification's text but missing from its tables.
+// The specification's text uses GCGlobalMechanisms and its length, but its tables lack them.
 std::optional<std::vector<u64>> Gc1::get_global_mechanisms() const {
   return words_at(descriptor_->try_number("GCGlobalMechanisms"), "GlobalMechanismsLength");
 }
@@ -106,7 +106,7 @@ std::optional<u64> Gc1::try_global_pointer(const char *name) const {
   return variable ? memory_->try_pointer(*variable) : std::nullopt;
 }
 
-// As many pointer-sized words as the global `length` says.
+// Returns as many pointer-sized words as the global `length` has.
 std::optional<std::vector<u64>> Gc1::words_at(std::optional<Address> address, const char *length) const {
   std::optional<u64> count = descriptor_->try_number(length);
   if (!address || !count || *count > max_counters)

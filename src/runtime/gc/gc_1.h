@@ -1,7 +1,7 @@
 // GC contract, version 1 ("c1" in .NET 11): the garbage collector's heaps, generations, segments, handles and state.
-// For .NET 8, 9 and 10, which publish no GC contract, runtime/layout/ derives a descriptor with the same names, so that
-// this one reader serves them all. What each function says: runtime/gc.h. Construction reads nothing. Of the whole GC:
-// gc_1.cc; of one heap: gc_heaps_1.cc; segments, free regions, handles: files of those names.
+// .NET 8, 9 and 10 publish no GC contract; for them, runtime/layout/ derives a descriptor with the same names, so that
+// this one reader serves them all. runtime/gc.h describes the functions. Construction reads nothing. The whole GC:
+// gc_1.cc; one heap: gc_heaps_1.cc; segments, free regions, handles: files of those names.
 #pragma once
 #include "runtime/gc.h"
 

@@ -15,7 +15,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_maps = 8192, max_segments = 1 << 20; // of all tables
+constexpr u64 max_maps = 8192, max_segments = 1 << 20; // limits for all tables together
 constexpr u32 max_buckets = 4096, max_tables = 4096;   // per map and per bucket
 constexpr u64 max_problems = 100;
 
@@ -26,8 +26,8 @@ void add_problem(std::vector<std::string> &problems, const std::string &text) {
 
 } // namespace
 
-// The specification's list leaves out kinds that no runtime with a published contract makes any more. Tables of .NET 8
-// and of standalone GCs have them, so they belong here. The last kind is the table's own: blocks of second words.
+// The specification's list lacks the kinds that no runtime with a published contract makes any more. Tables of .NET 8
+// and of standalone GCs have them, so they belong here. The last kind is internal: blocks of second words.
 std::vector<HandleType> Gc1::get_supported_handle_types() const {
   std::optional<u64> kinds = descriptor_->try_number("HandleMaxInternalTypes");
   auto off = [&](const char *feature) { return descriptor_->try_number(feature) == 0; };
@@ -45,11 +45,11 @@ std::vector<HandleType> Gc1::get_supported_handle_types() const {
 }
 
 // One table per processor, not per heap: a server GC with fewer heaps (DOTNET_GCHeapCount, or one that adapts) still
-// spreads handles over all of them. The specification has the two cases the wrong way round.
+// spreads handles over all of them. The specification has the two cases reversed.
 u32 Gc1::handle_table_count() const {
   if (!is_server())
     return 1;
-  descriptor_->number("TotalCpuCount"); // throws, and says why it is missing
+  descriptor_->number("TotalCpuCount"); // throws, with the reason why it is missing
   const Global &global = *descriptor_->find_global("TotalCpuCount");
   u64 count = global.indirect ? memory_->u32_at(*global.number, "the number of processors") : *global.number;
   if (count == 0 || count > max_tables)
@@ -68,7 +68,7 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
                                 std::vector<std::string> &problems) const {
   const u32 p = memory_->format().pointer_size;
   const u32 buckets = handle_number("InitialHandleTableArraySize", max_buckets), tables = handle_table_count();
-  // Segments are aligned to their size. The specification does not list it, so it may be absent.
+  // Segments are aligned to their size. The specification does not list that size, so it may be absent.
   const u32 alignment = descriptor_->try_number("HandleSegmentSize") ? handle_number("HandleSegmentSize", 1 << 24) : p;
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(descriptor_->offset(type, field)); };
   const u64 buckets_ptr = at("HandleTableMap", "BucketsPtr"), next_map = at("HandleTableMap", "Next");
@@ -128,7 +128,7 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
   const u32 kinds = handle_number("HandleMaxInternalTypes", 64);
   const u32 blocks = handle_number("HandleBlocksPerSegment", 255), per_block = handle_number("HandlesPerBlock", 4096);
   const u32 invalid = static_cast<u8>(descriptor_->try_number("BlockInvalid").value_or(0xff));
-  // A number, though the specification reads a pointer; 0 in release builds.
+  // The value is a number, though the specification reads a pointer; 0 in release builds.
   const u64 destroyed = descriptor_->try_number("DebugDestroyedHandleValue").value_or(0);
   auto at = [&](const char *field) { return static_cast<u64>(descriptor_->offset("TableSegment", field)); };
   const u64 rg_tail = at("RgTail"), rg_allocation = at("RgAllocation"), rg_value = at("RgValue");
@@ -163,10 +163,10 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
     }
   };
   auto add_segment = [&](Address segment, u32 table) {
-    std::bitset<256> seen; // a block is of one kind
+    std::bitset<256> seen; // a block has one kind
     for (HandleType type : types) {
       if (static_cast<u32>(type) + 1 >= kinds)
-        continue; // these tables do not have it; their last kind is that of second words
+        continue; // these tables lack the kind; their last kind is that of second words
       u32 tail = byte(segment, rg_tail + static_cast<u32>(type));
       if (tail == invalid)
         continue;
@@ -195,8 +195,8 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
   return out;
 }
 
-// The segment whose values, `bytes` from `values` on, hold that place; 0: none. By its alignment, or, where the size of
-// segments is not published, by looking at all of them.
+// Returns the segment whose values, `bytes` from `values` on, contain that handle; 0: none. Found by its alignment; if
+// the size of segments is not published, by visiting all of them.
 Address Gc1::handle_segment_of(Address handle, u64 values, u64 bytes) const {
   auto holds = [&](Address segment) { return handle >= segment + values && handle - segment - values < bytes; };
   if (descriptor_->try_number("HandleSegmentSize")) {
@@ -204,7 +204,7 @@ Address Gc1::handle_segment_of(Address handle, u64 values, u64 bytes) const {
     return holds(segment) ? segment : 0;
   }
   Address out = 0;
-  std::vector<std::string> ignored; // what cannot be read cannot be where a handle was found
+  std::vector<std::string> ignored; // an unreadable segment cannot contain a handle that was found
   visit_handle_segments([&](Address segment, u32) { out = holds(segment) ? segment : out; }, ignored);
   return out;
 }

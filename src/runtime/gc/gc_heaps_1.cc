@@ -1,4 +1,4 @@
-// GC contract: what belongs to one heap.
+// GC contract: data of one heap.
 #include "base/text.h"
 #include "runtime/gc/gc_1.h"
 
@@ -25,8 +25,8 @@ std::vector<Address> Gc1::get_gc_heaps() const {
 }
 
 // Workstation: each member is a global GCHeapX of its own, whose number is the member's address. Server: member X of
-// the gc_heap. Structures and arrays lie inline either way, whatever type the descriptor gives them; the specification
-// dereferences OomData, the runtime has no pointer there.
+// the gc_heap. In both, structures and arrays lie inline, whatever type the descriptor gives them; the specification
+// dereferences OomData, but the runtime has no pointer there.
 std::optional<Address> Gc1::find_heap_member(Address heap, const char *field) const {
   if (heap == 0)
     return descriptor_->try_number(std::string("GCHeap") + field);

@@ -1,4 +1,4 @@
-// GC contract: the GC's memory that holds no objects.
+// GC contract: memory of the GC that holds no objects.
 #include "base/text.h"
 #include "runtime/gc/gc_1.h"
 #include "runtime/list_walk.h"
@@ -24,8 +24,8 @@ const char *name_of(RegionSize size) {
   return names[static_cast<u8>(size)];
 }
 
-// A table that grew leaves the older ones behind it as long as somebody may still look at them; each names the next by
-// its end. The specification reads Recount as a pointer-sized number; it is 32 bits.
+// A table that grew keeps the older ones in a list as long as some thread may still read them; each points at the next
+// one's header end. The specification reads Recount as a pointer-sized number; it is 32 bits.
 std::optional<std::vector<GCMemoryRegionData>>
 Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const {
   std::optional<u64> start = try_global_pointer("BookkeepingStart");
@@ -115,7 +115,7 @@ std::vector<GCMemoryRegionData> Gc1::get_gc_free_regions(std::vector<std::string
     add_free_lists(*decommit, {.kind = FreeRegionKind::global_region}, out, problems);
   std::vector<Address> heaps = get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i) {
-    // The array lies inline in the gc_heap; for some months the runtime's own reader took it for a pointer.
+    // The array lies inline in the gc_heap; for some months the runtime's own reader treated it as a pointer.
     if (std::optional<Address> lists = find_heap_member(heaps[i], "FreeRegions"))
       add_free_lists(*lists, {.kind = FreeRegionKind::region, .heap = i}, out, problems);
     for (auto [field, kind] : {std::pair{"FreeableSohSegment", FreeRegionKind::soh_segment},

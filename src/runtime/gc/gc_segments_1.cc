@@ -1,4 +1,4 @@
-// GC contract: segments and regions, and the objects' places in them.
+// GC contract: segments and regions, and the ranges of objects in them.
 #include "base/text.h"
 #include "runtime/gc/gc_1.h"
 
@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_segments_per_generation = 1 << 19; // of all heaps: 2 TiB of 4 MiB regions
+constexpr u64 max_segments_per_generation = 1 << 19; // in all heaps: 2 TiB of 4 MiB regions
 
 } // namespace
 
@@ -64,8 +64,8 @@ std::vector<GCHeapSegmentData> Gc1::segment_list(Address first, const std::strin
   return out;
 }
 
-// Segments without regions: gen2, gen1 and gen0 share the ephemeral segment, oldest at the lowest address; where one
-// ends the allocation start of the next one says.
+// Segments without regions: gen2, gen1 and gen0 share the ephemeral segment, oldest at the lowest address; each ends at
+// the allocation start of the next.
 void Gc1::add_ephemeral_segment(const GCHeapData &heap, const GCHeapSegmentData &segment,
                                 std::vector<GCHeapSegmentInfo> &to) const {
   Address gen1 = heap.generation_table[1].allocation_start.value_or(0);

@@ -22,8 +22,9 @@ std::string list_text(const std::vector<i64> &values) {
   return values.empty() ? "none" : out;
 }
 
-// Where the runtime's module keeps addresses: its writable sections; where its headers are missing, or the loader
-// changes constants as well, all of it and what may follow as .bss. What is not in the dump simply has no range.
+// Returns the memory in which the runtime's module keeps addresses: its writable sections. If its headers are missing,
+// or the loader changes constants as well: the whole module and what may follow as .bss. Memory that is not in the dump
+// has no range.
 std::vector<Range> data_of(const Memory &memory, const Module &module) {
   if (std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
       image && !image->relocates_constants() && image->has_writable_sections())
@@ -100,7 +101,7 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   std::string name = type + "." + field;
   std::string tried;
   const std::optional<i64> published = descriptor.try_offset(type, field);
-  auto is_found = [&](i64 offset) { // what was looked at on its account, but not on others'
+  auto is_found = [&](i64 offset) { // counts the reads for this offset, but not those for rejected ones
     memory.as_found([&] { passes(offset); });
     return true;
   };
@@ -162,9 +163,9 @@ i64 Derivation::fixed(const std::string &type, const std::string &field, i64 off
   return offset;
 }
 
-// A piece of glibc's (malloc/malloc.c, malloc_chunk) begins a word before what the program got, with its size; bit 0
-// says that the piece before it is in use, bit 1 that it is mapped for itself, bit 2 that it is of another arena. So
-// the next one has bit 0 set. Memory of other allocators does not go on like that.
+// A block of glibc's (malloc/malloc.c, malloc_chunk) begins a word before the program's part, with its size; bit 0
+// means that the block before it is in use, bit 1 that it is mapped by itself, bit 2 that it is of another arena. So
+// the next block has bit 0 set. Memory of other allocators does not continue like that.
 u64 Derivation::room(Address structure, u64 most) const {
   constexpr u64 flags = 7, previous_in_use = 1, mapped = 2;
   const u64 unit = 2 * pointer_size;
@@ -172,7 +173,7 @@ u64 Derivation::room(Address structure, u64 most) const {
   u64 own = 0;
   for (u64 i = 0; i < 3; ++i) {
     const std::optional<u64> header = word(at);
-    if (!header && i == 2) // the last one is what the allocator has left
+    if (!header && i == 2) // the last one may be the allocator's unused rest
       break;
     const u64 size = header.value_or(0) & ~flags;
     if (size < 2 * unit || size % unit || (*header & mapped) || (i == 1 && !(*header & previous_in_use)))
@@ -185,7 +186,7 @@ u64 Derivation::room(Address structure, u64 most) const {
 
 namespace {
 
-// visit(address, word) for each word of the ranges, until it returns false.
+// Calls visit(address, word) for each word of the ranges, until it returns false.
 template <class Visit> void for_each_word(std::span<const Range> ranges, Format format, Visit visit) {
   const u64 size = format.pointer_size;
   for (const Range &range : ranges)

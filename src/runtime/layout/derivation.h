@@ -1,9 +1,8 @@
-// Derivation: how every value that a target does not publish is chosen, and checked. For each value: what the target
-// says of itself, else what discovery finds in its memory, else what a shipped table says; and whatever says it, the
-// value must pass its predicate. Two different discovered candidates that both pass are no answer: nothing is guessed.
-// But candidates that lead to the same wherever they are asked about are one.
-// A value that nobody could give is recorded with all that was tried, so that whoever needs it can say why it is
-// missing.
+// Derivation: how every value that a target does not publish is chosen, and checked. Sources for each value, in this
+// order: the target itself, discovery in its memory, a shipped table. From any of them, the value must pass its
+// predicate. Two different discovered candidates that both pass are no answer: nothing is guessed. But candidates that
+// lead to the same results everywhere count as one. A value that was not found is recorded with all that was tried, so
+// that code that needs it can report why it is missing.
 #pragma once
 #include "contract/descriptor.h"
 #include "target/target.h"
@@ -24,7 +23,7 @@ const std::vector<ShippedTable> &shipped_tables();
 // Parses one table; throws Error on a malformed line. For the embedded texts and for tests.
 ShippedTable parse_shipped_table(const std::string &name, std::string_view text);
 
-// What a test of a value says. Cannot tell: the memory that it would look at is not in the dump.
+// The result of testing a value. cannot_tell: the memory that the test needs is not in the dump.
 class Verdict {
 public:
   Verdict(bool passes) : value_(passes ? yes : no) {}
@@ -41,7 +40,7 @@ private:
 class Derivation {
 public:
   using Predicate = std::function<Verdict(i64)>;
-  // What an offset leads to, at every place where it may be asked about; empty: that cannot be told.
+  // The results that an offset leads to, at every place where it may be used; empty: unknown.
   using Answers = std::function<std::vector<u64>(i64)>;
 
   Derivation(const Target &target, const Module &module, ContractDescriptor &descriptor,
@@ -53,36 +52,37 @@ public:
   const u64 pointer_size;
   ContractDescriptor &descriptor;
 
-  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. What the target publishes stays, whatever the
-  // predicate says of it; if that fails, this is recorded as a doubt, with what `discover` would have found. False:
-  // it is not published, and nobody gave a value that passes; the reason is recorded. With `leads_to`, candidates of
-  // equal answers are one, the first.
+  // Chooses the offset of TYPE.FIELD and enters it into the descriptor. A published value stays, whatever the predicate
+  // returns; if that fails, a doubt is recorded, with the result that `discover` would have found. False: the offset is
+  // not published, and no source has a value that passes; the reason is recorded. With `leads_to`, candidates with
+  // equal answers count as one, the first.
   bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
               const Predicate &passes, const std::string &predicate, const Answers &leads_to = nullptr);
-  // A table has this value, and those other values as they are known here (TYPE.FIELD): it is of a build like this one.
+  // True if a table has this value, and its values for the other fields (TYPE.FIELD) are those known here: it is of a
+  // build like this one.
   bool table_fits(const std::string &name, i64 value, std::initializer_list<const char *> others) const;
-  // An offset that is the same in every build that is known: what the target publishes, else this one, which is
-  // entered. The test is that what is read by it passes.
+  // Returns an offset that is the same in every known build: the published one, else this one, which is entered. Its
+  // test is that the data read through it pass theirs.
   i64 fixed(const std::string &type, const std::string &field, i64 offset);
 
   // The runtime's writable memory (.data, .bss), by address.
   std::span<const Range> data() const { return data_; }
   // Calls visit(address, word) for each pointer-sized word of it.
   void scan_data(const std::function<void(Address, u64)> &visit) const;
-  // Where the last of these words lies that has this value.
+  // Returns the address of the last of these words that has this value.
   std::optional<Address> find_last_in_data(u64 value) const;
-  // Offsets first, first + step, … below end.
+  // Returns the offsets first, first + step, … below end.
   static std::vector<i64> offsets(i64 first, i64 end, i64 step);
-  // Those offsets that pass. A search (Memory::as_searched).
+  // Returns the offsets in [first, end) for which `passes` is true. A search (Memory::as_searched).
   std::vector<i64> search(i64 first, i64 end, i64 step, const Predicate &passes) const;
 
-  // How many bytes the structure at that address can have: no more than `most`, nor than the piece of memory that it
-  // was given, where glibc's allocator says how large that is.
+  // Returns how many bytes the structure at that address can have: at most `most`, and at most its block of memory, if
+  // glibc's allocator shows the size of that.
   u64 room(Address structure, u64 most) const;
 
-  // Pointer-sized word, or nullopt.
+  // Returns the pointer-sized word there, or nullopt.
   std::optional<u64> word(Address address) const { return memory.try_pointer(address); }
-  // The word behind a chain: q(q(a + o1) + o2)…
+  // Returns the word behind a chain: q(q(a + o1) + o2)…
   std::optional<u64> follow(Address address, std::initializer_list<i64> offsets) const;
 
 private:

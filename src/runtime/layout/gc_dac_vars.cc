@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-// Members of GcDacVars that are pointers to the GC's variables, in order, from .NET 5 on (5.0 to 10.0 agree; later
-// versions append). `global`: the contract's name for it where one pointer is one global.
+// Members of GcDacVars that are pointers to the GC's variables, in order, in .NET 5 and later (5.0 to 10.0 agree; later
+// versions append). `global`: the contract's name for it if one pointer is one global.
 enum Variable : u8 {
   build_variant,
   built_with_svr,
@@ -123,15 +123,15 @@ public:
   u64 generation_size() const { return memory_.try_pointer(address_ + (p_ == 8 ? 8 : 4)).value_or(0); }
   u64 generation_count() const { return memory_.try_pointer(address_ + (p_ == 8 ? 16 : 8)).value_or(0); }
   std::optional<u64> variable(unsigned index) const { return memory_.try_pointer(address_ + 3 * p_ + index * p_); }
-  // Behind the pointers: two i32, one size_t; from .NET 10 on also a pointer, see gcinterface.dacvars.def.
+  // Behind the pointers: two i32, one size_t; in .NET 10 and later also a pointer, see gcinterface.dacvars.def.
   Address tail() const { return address_ + 3 * p_ + variable_count * p_; }
   std::optional<u32> free_region_kinds() const { return memory_.try_load<u32>(tail() + 4); }
   std::optional<u64> card_table_info_size() const { return memory_.try_pointer(tail() + 8); }
   std::optional<u64> dynamic_adaptation_mode() const { return memory_.try_pointer(tail() + 8 + p_); }
-  // 4 from .NET 10 on, which has that pointer; 0 or 1 before. In NativeAOT always 1.
+  // 4 in .NET 10 and later, which have that pointer; 0 or 1 in earlier versions. In NativeAOT always 1.
   u8 minor_version() const { return memory_.try_load<u8>(address_ + 1).value_or(0); }
 
-  // Does something that looks like the table lie here? On real targets exactly one place passes.
+  // True if the memory here looks like the table. On real targets exactly one place passes.
   bool has_signature() const {
     auto major = memory_.try_load<u8>(address_), minor = memory_.try_load<u8>(address_ + 1);
     if (!major || !minor || *major < 1 || *major > 8 || *minor > 64)
@@ -152,7 +152,7 @@ public:
     return set >= 8; // server GC without regions sets the fewest, 11
   }
 
-  // The variable that points back at the table: directly behind it, wherever the struct ends in this version.
+  // Returns the variable that points back at the table: directly behind it, wherever the struct ends in this version.
   Address self_pointer() const {
     for (Address at = tail(); at < tail() + 24 * p_; at += p_)
       if (memory_.try_pointer(at) == address_)
@@ -176,7 +176,7 @@ FoundTable find_table(const Derivation &derivation) {
   for (const Range &range : derivation.data())
     for (Address at = align_up(range.address, derivation.pointer_size); at + 320 <= range.end();
          at += derivation.pointer_size) {
-      // One cheap look before the whole signature: most words of .data are not a small major version.
+      // A cheap test before the whole signature: most words of .data are not a small major version.
       u8 major = static_cast<u8>(range.bytes[at - range.address]);
       if (major == 0 || major > 8)
         continue;
@@ -205,7 +205,7 @@ FoundTable find_table(const Derivation &derivation) {
   throw Error(what);
 }
 
-// The GC never writes to its lists of offsets, though they lie among its variables.
+// The GC never writes to its lists of offsets, though they lie among its variables; so the module's file has them, too.
 std::optional<u32> constant(const Derivation &d, Address at) {
   std::optional<u32> here = d.memory.try_load<u32>(at);
   return here ? here : d.target.initial.try_load<u32>(at);
@@ -214,7 +214,8 @@ std::optional<u32> constant(const Derivation &d, Address at) {
 void set_identifiers(Derivation &d, const Table &table) {
   auto offsets = table.variable(generation_field_offsets);
   std::string text = table.variable(g_heaps).value_or(0) ? "server" : "workstation";
-  // Regions: a generation has no allocation start. The build variant cannot be used: 8.0 and 9.0 always say 2.
+  // With regions, a generation has no allocation start. The build variant cannot be used: it is always 2 in 8.0 and
+  // 9.0.
   std::optional<u32> start = offsets ? constant(d, *offsets + 8) : std::nullopt;
   if (!start)
     throw Error("GcDacVars.generation_field_offsets is not in this dump");
@@ -270,8 +271,8 @@ void derive_gc_at(Derivation &d, Address address, Address end) {
     d.descriptor.set_number("CountFreeRegionKinds", kinds, false, Origin::discovered);
   if (u64 size = table.card_table_info_size().value_or(0); size >= 3 * d.pointer_size && size <= 4096)
     d.descriptor.set_number("CardTableInfoSize", size, false, Origin::discovered);
-  // A struct that is longer by one pointer has the dynamic adaptation mode (.NET 10); only server GC sets it. Where its
-  // end is not known, as on Windows, its version says so.
+  // A struct that is longer by one pointer has the dynamic adaptation mode (.NET 10); only server GC sets it. If its
+  // end is unknown, as on Windows, its version shows it.
   constexpr u8 has_mode = 4;
   if (end ? end >= table.tail() + 8 + 2 * d.pointer_size : table.minor_version() >= has_mode)
     if (u64 mode = table.dynamic_adaptation_mode().value_or(0); mode && d.memory.try_load<u32>(mode).value_or(0) <= 1) {

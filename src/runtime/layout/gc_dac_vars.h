@@ -1,5 +1,5 @@
-// GcDacVars: the table in which the GC of .NET 5 to 10 keeps the addresses of its variables for the debugger. From it
-// the GC contract's globals and types are derived, under the names that .NET 11 publishes. dotnet/runtime
+// GcDacVars: the table in which the GC of .NET 5 to 10 keeps the addresses of its variables for the debugger. The GC
+// contract's globals and types are derived from it, under the names that .NET 11 publishes. dotnet/runtime
 // src/coreclr/gc/gcinterface.dacvars.def, gcinterface.dac.h, dac_gcheap_fields.h, dac_generation_fields.h.
 #pragma once
 #include "runtime/layout/derivation.h"
@@ -7,12 +7,12 @@
 namespace dnheap {
 
 // Finds the table in the runtime's data by its signature, confirmed by the pointer to it (g_gcDacGlobals) that follows
-// it directly, and enters all that it tells. Returns the address of the variable g_gcDacGlobals. Throws Error when
-// there is no table, or no single one.
+// it directly, and enters all values from it. Returns the address of the variable g_gcDacGlobals. Throws Error if there
+// is no table, or more than one.
 Address derive_gc(Derivation &derivation);
 
-// The same where something else says that the table lies in [table, end): NativeAOT's debug header. What is in the
-// descriptor already stays, if the GC's own lists do not say otherwise.
+// Does the same if another source (NativeAOT's debug header) shows that the table lies in [table, end). Values that are
+// in the descriptor already stay, unless the GC's own lists contradict them.
 void derive_gc_at(Derivation &derivation, Address table, Address end);
 
 } // namespace dnheap

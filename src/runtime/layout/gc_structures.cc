@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  // Where a member lies, in each heap that has it.
+  // Returns the addresses of a member, in each heap that has it.
   std::vector<Address> members(const std::string &name) const {
     std::vector<Address> out;
     for (Address heap : heaps_)
@@ -43,7 +43,7 @@ private:
       }
     return out;
   }
-  // Does no other variable, or member of a gc_heap, begin in that stretch?
+  // True if no other variable, or member of a gc_heap, begins in that range.
   bool has_room(Address at, u64 size) const {
     return std::none_of(starts_.begin(), starts_.end(), [&](Address s) { return s > at && s < at + size; });
   }
@@ -73,7 +73,7 @@ private:
   }
 
   // CFinalize: ascending ends of its parts, two more than there are generations; then the array's begin and end. The
-  // first part, that of pinned objects, is always empty: it ends where the array begins.
+  // first part, for pinned objects, is always empty: it ends where the array begins.
   void derive_finalize_queue() {
     std::optional<u64> generations = d_.descriptor.try_number("TotalGenerationCount");
     std::vector<Address> queues;
@@ -105,8 +105,8 @@ private:
       set_number("CFinalizeFillPointersLength", count);
   }
 
-  // Arrays of counters. Their lengths are fixed (gc/gcinterface.dac.h), since older debuggers have them built in;
-  // between two arrays of one gc_heap, or two variables, there must be room for them.
+  // Arrays of counters. Their lengths are fixed (gc/gcinterface.dac.h), since older debuggers have them built in; two
+  // arrays of one gc_heap, or two variables, must be far enough apart for them.
   void derive_counters() {
     struct Counters {
       const char *member, *length;
@@ -150,7 +150,7 @@ private:
     set_field("CardTableInfo", "NextCardTable", 2 * p_);
   }
 
-  // All lists of free regions, if a list takes `size` bytes; none if they have no room then.
+  // Returns all lists of free regions, if a list takes `size` bytes; none if they do not fit at that size.
   std::vector<Address> free_lists(u64 size) const {
     std::vector<Address> out = {*d_.descriptor.try_number("GlobalFreeHugeRegions")};
     std::vector<Address> arrays = members("FreeRegions");
@@ -171,8 +171,8 @@ private:
       out.push_back(d_.word(list + head).value_or(0));
     return out;
   }
-  // A list of regions: their number first, head and tail in two neighbouring words. Head at `head`, lists `size` apart.
-  // `any`: one of them has regions, and so proves it.
+  // True if all are lists of regions: their number first, head and tail in two neighbouring words. The head lies at
+  // `head`, the lists are `size` apart. `any`: one of them has regions, which is the proof.
   bool are_free_lists(u64 head, u64 size, bool &any) const {
     any = false;
     std::vector<Address> lists = free_lists(size);
@@ -205,8 +205,8 @@ private:
     struct Layout {
       u64 head, size;
     };
-    // gc/gcpriv.h, region_free_list. Where lists are empty, several layouts may say the same of all lists: then this
-    // one is taken.
+    // gc/gcpriv.h, region_free_list. If lists are empty, several layouts may give the same results for all lists: then
+    // this one is taken.
     const Layout known{5 * p_, 7 * p_};
     std::vector<Layout> proved;
     std::set<std::vector<Address>> answers;
@@ -232,7 +232,7 @@ private:
   Derivation &d_;
   const u64 p_;
   const std::vector<Address> heaps_;
-  std::vector<Address> starts_; // of all that is known of the GC
+  std::vector<Address> starts_; // start addresses of all known variables and members of the GC
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // Layouts of the GC's smaller structures for .NET 5 to 10: OOM history, finalization queue, counters, free lists of
 // regions, card table header. Each is tested against its own contents in the target, under all heaps; one that is not
-// found is recorded as missing, never an error. Needs what derive_gc() found; reads a few words of each.
+// found is recorded as missing, never an error. Needs the values that derive_gc() found; reads a few words of each.
 #pragma once
 #include "runtime/gc.h"
 #include "runtime/layout/derivation.h"

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// gc/handletableconstants.h: the same in all versions; their test is that everything else fits.
+// gc/handletableconstants.h: the same in all versions; the test is that everything else fits.
 constexpr u64 segment_size = 0x10000, header_size = 0x1000, handles_per_block = 64, block_invalid = 0xff;
 constexpr u64 most_tables = 4096, most_kinds = 32;
 
@@ -49,7 +49,7 @@ private:
   // In a table: 32 bits of flags per kind come first.
   u64 segment_list(u64 kinds) const { return align_up(4 * kinds, p_); }
 
-  // The first map's buckets → their arrays of tables. A map says with how many buckets it ends.
+  // Reads the first map's buckets → their arrays of tables. A map has the bucket number at which it ends.
   bool find_tables(Address map) {
     std::optional<u64> buckets = d_.word(map), next = d_.word(map + p_);
     std::optional<u32> end = d_.memory.try_load<u32>(map + 2 * p_);
@@ -111,7 +111,7 @@ private:
   }
 
   // Server GC has one table per processor, but 8.0 to 10.0 do not publish how many processors there are: the array ends
-  // where its words stop being tables. (The shipped DAC counts heaps, and loses handles where there are fewer of them.)
+  // where its words stop being tables. (The shipped DAC counts heaps, and loses handles if there are fewer of them.)
   void set_table_count(u64 kinds) {
     if (!server_)
       return;

@@ -1,5 +1,5 @@
-// Values that a later runtime publishes under another name: enters what an earlier one publishes under the name of
-// .NET 11 as well, so that readers know one name. A few look-ups.
+// Values that a later runtime publishes under another name: enters an earlier runtime's value under the name of .NET 11
+// as well, so that readers need only one name. A few look-ups.
 #pragma once
 #include "contract/descriptor.h"
 

@@ -9,12 +9,12 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// What a reader needs together. A target that publishes one of the first ones has the others, too.
+// Values that a reader needs together. A target that publishes one of `shown_by` should have the others, too.
 struct Family {
   Names shown_by, others;
 };
 
-// `heap`: before what a GC with several heaps has in each of them, and another one as globals.
+// `heap`: prefix of values that a GC with several heaps has in each of them, and other GCs have as globals.
 std::vector<Family> families(const std::string &heap) {
   return {// Calls that the runtime suspends itself.
           {{"ContinuationMethodTable", "ContinuationObject.Next", "ContinuationObject.ResumeInfo",
@@ -33,7 +33,7 @@ std::vector<Family> families(const std::string &heap) {
            {"Assembly.IsCollectible", "Assembly.IsLoaded", "LoaderAllocator.IsCollectible", "Module.Assembly",
             "Module.PEAssembly"}},
           {{"SyncBlock.Lock", "SyncBlock.ThinLock"}, {}},
-          // The GC's.
+          // Values of the GC.
           {{"HandleTableMap", "HandleTableMap.BucketsPtr", "HandleTableMap.Next", "HandleTableBucket.Table",
             "HandleTable.SegmentList", "TableSegment.NextSegment", "TableSegment.RgTail", "TableSegment.RgAllocation",
             "TableSegment.RgValue", "TableSegment.RgUserData", "InitialHandleTableArraySize", "HandleBlocksPerSegment",
@@ -43,7 +43,7 @@ std::vector<Family> families(const std::string &heap) {
             "CardTableInfo.NextCardTable"},
            {}},
           {{heap + "HeapAnalyzeSuccess", heap + "InternalRootArray", heap + "InternalRootArrayIndex"}, {}},
-          // Not of every build of the GC; how many there would be is published all the same.
+          // Not in every build of the GC, though the lengths are always published.
           {{heap + "CompactReasons", heap + "ExpandMechanisms", heap + "InterestingData",
             heap + "InterestingMechanismBits"},
            {"CompactReasonsLength", "ExpandMechanismsLength", "InterestingDataLength", "InterestingMechanismBitsLength",

@@ -1,5 +1,5 @@
-// What a descriptor lacks in the end, entered in ContractDescriptor::missing: for whoever makes one. Costs a few
-// look-ups.
+// Enters the values that a finished descriptor lacks in ContractDescriptor::missing; for code that makes descriptors.
+// Costs a few look-ups.
 #pragma once
 #include "contract/descriptor.h"
 
@@ -8,11 +8,11 @@
 
 namespace dnheap {
 
-// Of a runtime that publishes its GC (11 on) much is not looked for: what it leaves out, though answers use it, is
-// entered in `missing`: values of the GC, and of families of which it publishes a part.
+// For a runtime that publishes its GC (11 and later), many values are not searched: those that it leaves out, though
+// answers use them, are entered in `missing`: values of the GC, and of families of which it publishes a part.
 void record_unpublished(ContractDescriptor &descriptor);
 
-// Makes these values (TYPE.FIELD, or a global) count as not found, whoever told them.
+// Makes these values (TYPE.FIELD, or a global) count as not found, whatever their source.
 void leave_out(ContractDescriptor &descriptor, std::span<const std::string> values);
 
 } // namespace dnheap

@@ -12,11 +12,11 @@ namespace dnheap {
 namespace {
 
 constexpr u64 longest = 8192;       // of the buffer
-constexpr unsigned most_found = 16; // places that are looked at
+constexpr unsigned most_found = 16; // places that are tested
 constexpr std::string_view beginning = "{\"version\":\"";
 constexpr std::string_view native_aot = "4"; // dotnet/runtime: nativeaot/System.Private.CoreLib …/CrashInfo.cs
 
-// Numbers are texts: "0x1A2B", "2".
+// Parses a number that is stored as text: "0x1A2B", "2".
 std::optional<u64> number(const Json *value) {
   if (!value || !value->is_text())
     return std::nullopt;

@@ -9,13 +9,14 @@ namespace dnheap {
 
 namespace {
 
-constexpr std::string_view producer = "NetRuntime"; // others describe the runtime, which is written in C++
+constexpr std::string_view producer = "NetRuntime"; // other units describe the runtime, which is written in C++
 constexpr u64 most_kept = 1 << 23;                  // types, and fields
-constexpr unsigned most_depth = 16;                 // of structs in structs
-constexpr u64 largest_section = u64{1} << 32;       // a Reference tells a place in it
+constexpr unsigned most_depth = 16;                 // structs in structs
+constexpr u64 largest_section = u64{1} << 32;       // a Reference is an offset in it
 constexpr u32 several = ~u32{0};
 
-// [address] or [address][+ offset]: in a block of static fields; with dereferences in an object that a cell leads to.
+// [address] or [address][+ offset]: a place in a block of static fields; with dereferences, a place in an object that a
+// cell leads to.
 struct Place {
   Address address = 0;
   u64 offset = 0;
@@ -152,7 +153,7 @@ private:
                                     [](u64 i, const Begin &b) { return i < b.statics; });
       of_class[static_cast<u64>(after - classes_.begin()) - 1].push_back(&v);
     }
-    to_.unplaced_.reserve(statics_.size()); // spans of it stay where they are
+    to_.unplaced_.reserve(statics_.size()); // keeps the spans into it valid
     for (u64 i = 0; i < classes_.size(); ++i) {
       const u64 end = i + 1 < classes_.size() ? classes_[i + 1].statics : statics_.size();
       const std::span<const StaticMember> members =
@@ -164,17 +165,17 @@ private:
     }
   }
 
-  // ILCompiler (8 to 10) lists the fields of a class by kind: those in plain memory, those in an object, those of
-  // threads; but the places as the fields are declared, and joins the two lists place by place. So a place may stand
-  // with another field's name. Within a kind the order is the same in both lists: that is what counts here. Returns how
-  // many of the fields cannot be of threads.
+  // ILCompiler (8 to 10) lists the fields of a class by kind (in plain memory, in an object, thread statics), but their
+  // places in the order of declaration, and joins the two lists one by one. So a place may have another field's name.
+  // Within a kind, the order is the same in both lists, which is used here. Returns how many of the fields cannot be
+  // thread statics.
   u64 add_statics(std::span<const StaticMember> members, std::vector<const Variable *> &variables) {
     std::stable_sort(variables.begin(), variables.end(),
                      [](const Variable *a, const Variable *b) { return a->member < b->member; });
     std::vector<const Variable *> in_object;
     std::copy_if(variables.begin(), variables.end(), std::back_inserter(in_object),
                  [](const Variable *v) { return v->place.in_object; });
-    u64 first = variables.size() - in_object.size(); // all of a kind have places, or none has
+    u64 first = variables.size() - in_object.size(); // either all fields of a kind have places, or none
     if (in_object.empty())
       return std::min<u64>(first, members.size());
     u64 budget = 4096;
@@ -231,7 +232,7 @@ DebugTypes::DebugTypes(Bytes file, u64 bias, u64 pointer_size, std::shared_ptr<c
     return;
   storage_.insert(storage_.end(), {strings.storage, line_strings.storage});
   Reader reader(*this, bias, header->format.byte_order);
-  bool has_names = false; // in the section itself
+  bool has_names = false; // some names are stored in the section itself
   for_each_dwarf_entry(
       {info.bytes, abbrev.bytes, strings.bytes, line_strings.bytes, header->format.byte_order},
       [](std::string_view by) { return by == producer; },
@@ -264,7 +265,7 @@ const DebugTypes::Class *DebugTypes::class_at(Reference reference) const {
 
 DebugTypes::Type DebugTypes::primitive(const Entry &entry) const {
   struct Primitive {
-    std::string_view name; // the compiler's
+    std::string_view name; // the compiler's name
     ElementType type;
     std::string_view runtime_name;
   };
@@ -287,7 +288,7 @@ DebugTypes::Type DebugTypes::type(Reference reference) const {
   if (!entry)
     return {};
   const Entry *target =
-      entry_at(entry->target); // what a reference or an enumeration refers to; of other entries not used
+      entry_at(entry->target); // the target of a reference or an enumeration; not used for other entries
   switch (entry->tag) {
   case dwarf::tag_base_type: return primitive(*entry);
   case dwarf::tag_pointer_type: return {ElementType::Ptr, "", p_, nullptr};

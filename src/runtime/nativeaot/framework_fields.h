@@ -1,6 +1,6 @@
-// FrameworkFields: Fields (fields.h) of a NativeAOT program whose debug file is not at hand: those of some types of the
-// framework have their names (FrameworkShapes), all others are called by their offset. Delegates are understood all the
-// same (NativeDelegates). From one thread at a time.
+// FrameworkFields: Fields (fields.h) of a NativeAOT program without its debug file: some types of the framework have
+// field names (FrameworkShapes); references in all others are named by their offset. Delegates are resolved in any case
+// (NativeDelegates). From one thread at a time.
 #pragma once
 #include "runtime/nativeaot/framework_shapes.h"
 #include "runtime/nativeaot/native_delegates.h"

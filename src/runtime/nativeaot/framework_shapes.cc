@@ -6,8 +6,8 @@ namespace dnheap {
 
 namespace {
 
-// Fields as they are declared, each with what it is: a reference (&), a number as wide as a pointer (*) or of so many
-// bytes (8, 4, 2, 1), a struct of one reference ({&}) or of one number ({*}), the type's generic argument ({T1}).
+// Fields in the order of declaration, each with its kind: a reference (&), a number as wide as a pointer (*) or of so
+// many bytes (8, 4, 2, 1), a struct of one reference ({&}) or of one number ({*}), the type's generic argument ({T1}).
 // Rows of one type differ between versions. dotnet/runtime src/libraries/System.Private.CoreLib,
 // src/coreclr/nativeaot/System.Private.CoreLib.
 struct Row {
@@ -99,7 +99,7 @@ const std::vector<Row> &rows() {
 }
 
 constexpr unsigned most_parents = 64;
-constexpr u64 most_words = 1 << 16; // of an object that is looked at
+constexpr u64 most_words = 1 << 16; // searched words of an object
 
 // One field of a row.
 struct Declared {
@@ -118,9 +118,8 @@ std::vector<Declared> declared_in(std::string_view row) {
 
 } // namespace
 
-// How the compiler lays out a class: references first, then numbers, the widest first, then structs; each kind in the
-// order in which it is declared. ILCompiler: Common/TypeSystem/Common/MetadataFieldLayoutAlgorithm.cs,
-// ComputeAutoFieldLayout.
+// The compiler's layout of a class: references first, then numbers, the widest first, then structs; each kind in the
+// order of declaration. ILCompiler: Common/TypeSystem/Common/MetadataFieldLayoutAlgorithm.cs, ComputeAutoFieldLayout.
 class FrameworkShapes::Layout {
 public:
   Layout(u64 pointer_size, u64 from) : p_(pointer_size), at_(from) {}
@@ -134,7 +133,7 @@ public:
 
   bool run() {
     if (at_ % p_ && !(references_.empty() && numbers_.empty() && structs_.empty()))
-      return false; // small fields fill what is free there: in which order is not known here
+      return false; // small fields fill the gap; their order is unknown here
     if (p_ < 8)
       place_numbers(8);
     for (const Part &part : references_)
@@ -146,7 +145,7 @@ public:
       const bool holds_references =
           std::find(part.references.begin(), part.references.end(), true) != part.references.end();
       if (at_ % p_ && !holds_references && part.size % p_)
-        return false; // nobody says how it is aligned
+        return false; // its alignment is unknown
       at_ = align_up(at_, p_);
       place(part, ElementType::ValueType);
     }
@@ -154,7 +153,7 @@ public:
   }
 
   std::vector<InstanceField> fields;
-  std::vector<bool> references; // by word, as far as fields go
+  std::vector<bool> references; // by word, up to the end of the fields
   u64 end() const { return at_; }
 
 private:
@@ -199,7 +198,7 @@ private:
 FrameworkShapes::FrameworkShapes(const Memory &memory, const ContractDescriptor &descriptor, RuntimeTypeSystemN1 &types)
     : descriptor_(&descriptor), types_(&types), p_(memory.format().pointer_size) {}
 
-// An object's header counts, though it lies in front of it.
+// The base size includes an object's header, which lies in front of it.
 u64 FrameworkShapes::capacity_of(Address type) const {
   const std::optional<ObjectLayout> layout = types_->object_layout(type);
   return layout && !layout->component_size && layout->base_size <= most_words * p_ ? layout->base_size - p_ : 0;
@@ -245,7 +244,7 @@ std::optional<FrameworkShapes::Placed> FrameworkShapes::place(std::string_view d
     return std::nullopt;
   layout.references.resize(capacity / p_);
   auto refers = [&](u64 word) { return word < references.size() && references[word]; };
-  std::vector<bool> is_open(capacity / p_); // in a struct that does not say it itself
+  std::vector<bool> is_open(capacity / p_); // words in a struct whose own type does not list its references
   for (const InstanceField &field : layout.fields)
     if (field.method_table && types_->reference_series(field.method_table).empty())
       for (u64 word = field.offset / p_; word < std::min((field.offset + *field.size) / p_, capacity / p_); ++word)
@@ -260,18 +259,18 @@ std::optional<FrameworkShapes::Placed> FrameworkShapes::place(std::string_view d
 }
 
 void FrameworkShapes::learn_struct(const InstanceField &field, const std::vector<bool> &references) {
-  std::vector<bool> inside(1); // the MethodTable of a box
+  std::vector<bool> inside(1); // word 0 is the MethodTable of a box
   for (u64 word = field.offset / p_; word < (field.offset + *field.size) / p_; ++word)
     inside.push_back(word < references.size() && references[word]);
   struct_references_.try_emplace(field.method_table, std::move(inside));
 }
 
-// Compilers declare it first, so it is the first number of four bytes, behind all references that are no struct's. It
-// is known to be that where no wider number can lie in front of it.
+// Finds the state of a state machine. The compiler declares it first, so it is the first number of four bytes, behind
+// all references that are not in structs. That is certain only if no wider number can lie in front of it.
 std::optional<InstanceField> FrameworkShapes::state_of_machine(Address struct_type) {
   const std::vector<bool> references = references_of(struct_type);
   const u64 words = capacity_of(struct_type) / p_;
-  u64 gap = 1; // behind the MethodTable of a box
+  u64 gap = 1; // the first word behind the MethodTable of a box
   while (gap < words && references[gap])
     ++gap;
   if (p_ < 8 || gap >= words || (gap + 1 < words && !references[gap + 1]))
@@ -285,7 +284,8 @@ std::optional<InstanceField> FrameworkShapes::state_of_machine(Address struct_ty
   return out;
 }
 
-// ILCompiler publishes them under the types' full names. Of what is no reference it does not say how wide it is.
+// ILCompiler publishes offsets under the types' full names. For a field that is no reference, the size is not
+// published.
 void FrameworkShapes::add_published(Address type, const std::vector<bool> &references, std::vector<InstanceField> &to) {
   const DataType *published = descriptor_->find_type(types_->name(type));
   if (!published)
@@ -327,7 +327,7 @@ std::vector<InstanceField> FrameworkShapes::fields(Address mt) {
         out.push_back(std::move(*state));
     return out;
   }
-  std::vector<Address> chain; // from the outermost parent's child on
+  std::vector<Address> chain; // from the root's child to the type itself
   for (Address type = mt; type && chain.size() < most_parents; type = types_->parent_of(type))
     chain.push_back(type);
   if (chain.size() == most_parents || chain.empty())

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 words_looked_at = 16; // of a RuntimeInstance; 8 to 10 have nine
+constexpr u64 words_looked_at = 16; // searched words of a RuntimeInstance; 8 to 10 have nine
 
 std::optional<CodeRange> published_range(const Memory &memory, const ContractDescriptor &d) {
   const std::optional<u64> variable = d.try_number("RuntimeInstance");
@@ -24,13 +24,13 @@ std::optional<CodeRange> published_range(const Memory &memory, const ContractDes
 
 } // namespace
 
-// Where it is not published: an address and a length, which make up a part of what the module may execute. All else
-// that is noted there are other objects, handles and flags.
+// If it is not published: looks for an address and a length that make up a part of the module's executable memory. All
+// other words there are other objects, handles and flags.
 std::optional<CodeRange> find_managed_code(const Target &target, const Module &module,
                                            const ContractDescriptor &descriptor) {
   if (const std::optional<CodeRange> published = published_range(target.memory, descriptor))
     return published;
-  const std::optional<u64> instance = descriptor.try_number("ThreadStore"); // the first member
+  const std::optional<u64> instance = descriptor.try_number("ThreadStore"); // the thread store is its first member
   const std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   if (!instance || !image)
     return std::nullopt;

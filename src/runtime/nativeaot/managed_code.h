@@ -1,5 +1,5 @@
-// Where the methods of a NativeAOT module lie: all in one section, whose place the runtime publishes (RuntimeInstance
-// .ManagedCodeStartRange), or else notes beside its thread store (m_pvManagedCodeStartRange, m_cbManagedCodeRange).
+// Finds the methods of a NativeAOT module: all lie in one section, whose place the runtime publishes (RuntimeInstance
+// .ManagedCodeStartRange), or else keeps beside its thread store (m_pvManagedCodeStartRange, m_cbManagedCodeRange).
 // Some 20 loads. Any thread.
 #pragma once
 #include "contract/descriptor.h"
@@ -12,7 +12,7 @@ struct CodeRange {
   bool holds(Address address) const { return address >= start && address < end; }
 };
 
-// Nullopt: it is not found, or several places look like it.
+// Nullopt: it is not found, or several places fit.
 std::optional<CodeRange> find_managed_code(const Target &target, const Module &module,
                                            const ContractDescriptor &descriptor);
 

@@ -9,7 +9,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_modules = 4096;   // whose inlined thread statics one thread has
+constexpr u64 most_modules = 4096;   // modules whose inlined thread statics one thread has
 constexpr u64 most_references = 256; // of a Thread
 
 } // namespace
@@ -28,7 +28,7 @@ ManagedThreads::Kind ManagedThreads::kind_of(Address object) const {
   return known->second;
 }
 
-// An object of one field.
+// Returns the number in an object with a single field.
 std::optional<u32> ManagedThreads::number_in(Address object) const {
   const u64 p = memory_->format().pointer_size;
   const std::optional<ObjectLayout> layout = types_->object_layout(method_table_of(*memory_, object));
@@ -54,7 +54,7 @@ ManagedThread ManagedThreads::find(const ThreadData &thread) const {
     return {};
   std::set<Address> threads, numbers;
   std::unordered_set<Address> seen;
-  // {object, next one, TypeManager}: one per module that was compiled for itself.
+  // {object, next one, TypeManager}: one per separately compiled module.
   Address node = memory_->try_pointer(thread.address + static_cast<u64>(*inlined)).value_or(0);
   for (; node && seen.size() < most_modules && seen.insert(node).second;
        node = memory_->try_pointer(node + p).value_or(0)) {

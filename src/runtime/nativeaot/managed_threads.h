@@ -1,6 +1,6 @@
-// ManagedThreads: the System.Threading.Thread of a thread of NativeAOT, and its number. The thread's own statics lead
-// to both, and nothing says which of them do: there is one object of either type among them, and the Thread refers to
-// the other one. What is not unique is not told. Some reads for each reference among a thread's statics; names of
+// ManagedThreads: the System.Threading.Thread of a NativeAOT thread, and its number. The thread's own statics lead to
+// both, but no data marks them: among the statics there is one object of either type, and the Thread refers to the
+// other one. A result that is not unique is left out. Some reads for each reference among a thread's statics; names
 // types, so one thread.
 #pragma once
 #include "runtime/nativeaot/runtime_type_system_n1.h"
@@ -11,8 +11,8 @@
 namespace dnheap {
 
 struct ManagedThread {
-  Address object = 0;        // 0: the thread has none, or that cannot be told
-  std::optional<u32> number; // as Environment.CurrentManagedThreadId says
+  Address object = 0;        // 0: none, or unknown
+  std::optional<u32> number; // as in Environment.CurrentManagedThreadId
 };
 
 class ManagedThreads {

@@ -33,7 +33,7 @@ std::vector<ThreadData> NativeAot::threads(std::vector<std::string> &problems) c
     if (is_new)
       out[i].managed_id = *number;
     else
-      out[other->second].managed_id.reset(); // two of one number: it is neither's
+      out[other->second].managed_id.reset(); // two threads with one number: neither is trusted
   }
   return out;
 }
@@ -46,7 +46,7 @@ ThreadDetails NativeAot::thread_details(const ThreadData &thread) const {
   return out;
 }
 
-// System.Threading.ThreadState, and one bit more: nativeaot/System.Private.CoreLib …/Thread.NativeAot.cs.
+// Bits of System.Threading.ThreadState, and one more: nativeaot/System.Private.CoreLib …/Thread.NativeAot.cs.
 std::optional<u32> NativeAot::thread_state(Address object) const {
   struct Bit {
     u32 theirs, ours;
@@ -66,14 +66,15 @@ std::optional<u32> NativeAot::thread_state(Address object) const {
   return std::nullopt;
 }
 
-// What stack traces say, else the symbol. A funclet is a piece of its method's code, where no other begins.
+// Prefers the name from the stack-trace table, else the symbol. A funclet is a part of its method's code, and has no
+// symbol of its own.
 std::string NativeAot::method_name(Address code) const {
   std::optional<std::string> name = types_->method_name(code);
   if (name)
     return *name;
   std::optional<NativeSymbols::Method> symbol = types_->symbols().method_at(code);
   const std::optional<CodeRange> &managed = stacks_.managed_code();
-  if (symbol && managed && !managed->holds(symbol->start)) // the nearest one, which is no method
+  if (symbol && managed && !managed->holds(symbol->start)) // the nearest symbol, which is no method
     symbol.reset();
   if (symbol && symbol->start != code)
     name = types_->method_name(symbol->start);
@@ -95,8 +96,8 @@ Address NativeAot::method_at(Address code) const {
   return managed->holds(start) ? start : 0;
 }
 
-// Next, ResumeInfo, u32 Flags, u32 State, and what the call keeps: nobody publishes it, and the type's own size and
-// references were held against it (RuntimeTypeSystemN1).
+// Next, ResumeInfo, u32 Flags, u32 State, and the saved variables: no target publishes this, but the type's own size
+// and references were checked against it (RuntimeTypeSystemN1).
 std::optional<ContinuationLayout> NativeAot::continuation_layout() const {
   const u64 p = memory().format().pointer_size;
   if (!types_->has_continuations())
@@ -104,7 +105,8 @@ std::optional<ContinuationLayout> NativeAot::continuation_layout() const {
   return ContinuationLayout{.next = p, .resume_info = 2 * p, .state = 3 * p + 4, .flags = 3 * p, .data = 3 * p + 8};
 }
 
-// {code that resumes it, place in the method}, in the module's writable data, which nobody but the loader writes to.
+// {code that resumes it, address in the method}, in the module's writable data; only the loader writes it, so the file
+// has it, too.
 ResumePoint NativeAot::resume_point(Address resume_info) const {
   ResumePoint out;
   const Module *module = target().find_module(resume_info);
@@ -122,7 +124,7 @@ ResumePoint NativeAot::resume_point(Address resume_info) const {
   return out;
 }
 
-// Thousands of threads wait in the same few methods.
+// Cached, as thousands of threads wait in the same few methods.
 MethodText NativeAot::method_text(Address code) const {
   constexpr u64 longest_name = 1024;
   auto [it, is_new] = method_texts_.try_emplace(code);

@@ -16,33 +16,34 @@ namespace dnheap {
 
 class NativeAot : public Runtime {
 public:
-  // `described`: complete. Throws Error when it lacks what is needed for walking the heap.
+  // `described`: a complete descriptor. Throws Error if a value that the heap walk needs is missing.
   NativeAot(const Target &target, const Module &module, std::string version, ContractDescriptor described,
             const RuntimeHints &hints);
 
   const char *kind() const override { return "nativeaot"; }
   RuntimeTypeSystemN1 &types() const override { return *types_; }
   Fields &fields() const override { return *fields_; }
-  // With the number that each Thread of the program's has, where that can be told.
+  // Includes the number of each of the program's Threads, if known.
   std::vector<ThreadData> threads(std::vector<std::string> &problems) const override;
-  // What the debug file names the fields of.
+  // Only the details whose fields the debug file names.
   ThreadDetails thread_details(const ThreadData &thread) const override;
   WalkedStack follow_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
   MethodText method_text(Address code) const override;
   std::optional<ContinuationLayout> continuation_layout() const override;
   bool is_continuation(Address method_table) const override { return types_->is_continuation(method_table); }
   ResumePoint resume_point(Address resume_info) const override;
-  // One per type, and per thread, that has any: not the fields but the object that the compiler made up to hold them.
+  // Returns one root per type, and per thread, that has any: not the fields, but the object that the compiler generated
+  // to hold them.
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
 
-  // The program's debug file, for names of types and fields; before the first one is asked for. `bias`: what is added
-  // to its addresses to get those in the process.
+  // Sets the program's debug file, for names of types and fields; call it before the first name is requested. `bias` is
+  // added to its addresses to get those in the process.
   void use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage);
 
-  // What the program noted of its end.
+  // The record that the program wrote before it ended.
   std::optional<CrashInfo> crash_info() const { return find_crash_info(target(), module()); }
-  // Where the code of the method begins that lies there, by symbols, or by how functions are left; 0: no method does,
-  // or that is not known.
+  // Returns the start of the method's code at that address, by symbols or by unwind data; 0: no method lies there, or
+  // it is unknown.
   Address method_at(Address code) const;
   const ThreadN1 &thread() const { return thread_; }
 
@@ -55,7 +56,7 @@ private:
   std::unique_ptr<RuntimeTypeSystemN1> types_;
   std::unique_ptr<NativeDelegates> delegates_;
   std::unique_ptr<Fields> fields_;
-  NativeAotFields *named_fields_ = nullptr; // the same; null: there is no debug file
+  NativeAotFields *named_fields_ = nullptr; // same object as fields_; null: there is no debug file
   std::unique_ptr<ManagedThreads> managed_threads_;
   mutable std::map<Address, MethodText> method_texts_;
 };

@@ -8,13 +8,13 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_parents = 64, max_depth = 16; // of structs in structs
-constexpr u64 max_visited = 1 << 16;                 // fields per type, those of structs included
-constexpr u64 max_kept = 256 << 20;                  // then names are by offset
+constexpr unsigned max_parents = 64, max_depth = 16; // `max_depth`: structs in structs
+constexpr u64 max_visited = 1 << 16;                 // limit of fields per type, including those of its structs
+constexpr u64 max_kept = 256 << 20;                  // beyond it, references are named by their offset
 constexpr u64 max_name = 1024;                       // characters of one field
-constexpr std::string_view boxed = "Boxed_";         // the mark of a struct's MethodTable
+constexpr std::string_view boxed = "Boxed_";         // prefix of a struct's MethodTable
 
-// A struct with one field and room for several of them ([InlineArray]); 0: none.
+// Returns the length of a struct with one field and room for several of them ([InlineArray]); 0: it is none.
 u64 inline_array_length(const DebugTypes &debug, const DebugTypes::Class &of) {
   if (!of.is_struct || of.fields.size() != 1 || of.fields[0].offset != 0)
     return 0;
@@ -35,7 +35,7 @@ const DebugTypes &NativeAotFields::debug() {
   return *debug_;
 }
 
-// An object has a header more than what the compiler says of its class, a struct header and MethodTable when boxed.
+// An object has a header in addition to the compiler's size of its class; a boxed struct has header and MethodTable.
 const DebugTypes::Class *NativeAotFields::class_of(Address mt) {
   std::optional<std::string_view> name = types_->symbols().type_at(mt);
   std::optional<ObjectLayout> layout = name ? types_->object_layout(mt) : std::nullopt;
@@ -78,7 +78,7 @@ std::vector<InstanceField> NativeAotFields::read_fields(Address mt) {
     from.declaring_type = types_->symbols().find_type((*c)->name).value_or(c == std::prev(classes.rend()) ? mt : 0);
     for (const DebugTypes::Field &field : (*c)->fields) {
       const u64 offset = field.offset + ((*c)->is_struct ? p_ : 0);
-      if (offset && offset + p_ < layout->base_size + u64{layout->component_size}) // offset 0: its MethodTable
+      if (offset && offset + p_ < layout->base_size + u64{layout->component_size}) // offset 0 is the MethodTable
         add_field(field, offset, from, out, 0);
     }
     if (const u64 count = inline_array_length(debug(), **c); count && out.size() == 1)
@@ -87,7 +87,8 @@ std::vector<InstanceField> NativeAotFields::read_fields(Address mt) {
   return out;
 }
 
-// A struct that has no MethodTable, as nobody boxes it, cannot be asked about: then its fields follow it.
+// A struct that is never boxed has no MethodTable, so its fields cannot be requested by type: they follow it in the
+// list.
 void NativeAotFields::add_field(const DebugTypes::Field &field, u64 place, InstanceField from,
                                 std::vector<InstanceField> &to, unsigned depth) {
   if (to.size() >= max_visited || depth > max_depth || kept_ > max_kept)
@@ -122,7 +123,7 @@ std::optional<ElementShape> NativeAotFields::elements(Address mt) {
   return out;
 }
 
-// `elements`: of the one field there are so many, one behind the other; 0: there are fields.
+// `elements`: the number of equal elements of the one field, one behind the other; 0: there are separate fields.
 void NativeAotFields::flatten(std::span<const DebugTypes::Field> fields, u64 elements, const Flattening &into,
                               u64 &budget) {
   if (into.depth > max_depth || into.prefix.text.size() > 8 * max_name)

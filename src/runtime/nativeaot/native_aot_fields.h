@@ -1,6 +1,6 @@
-// NativeAotFields: Fields (fields.h) of NativeAOT, whose types do not say what their fields are called: the program's
-// debug file does (DebugTypes). A type's fields are believed if they make up an object of the size that its MethodTable
-// says. The first question reads that file's .debug_info.
+// NativeAotFields: Fields (fields.h) of NativeAOT with a debug file: the types have no field names, but the debug file
+// does (DebugTypes). A type's fields are trusted if they make up an object of the size in its MethodTable. The first
+// question reads that file's .debug_info.
 #pragma once
 #include "runtime/named_fields.h"
 #include "runtime/nativeaot/debug_types.h"
@@ -14,7 +14,7 @@ namespace dnheap {
 
 class NativeAotFields : public NamedFields {
 public:
-  // The debug file: as in DebugTypes.
+  // `debug_file`, `bias`, `storage`: as in DebugTypes.
   NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates, Bytes debug_file,
                   u64 bias, std::shared_ptr<const void> storage);
 
@@ -27,16 +27,16 @@ public:
   }
   std::vector<std::string> problems() const override;
 
-  // The references of the object that a cell of static fields leads to: "Shop.Cache._items". Empty: not known; else all
-  // of them, and no more, as the object's type has it.
+  // Returns the references of the object that a cell of static fields leads to: "Shop.Cache._items". Empty: unknown;
+  // else exactly all references that the object's type has.
   ReferenceLayout static_fields(Address cell, Address method_table);
-  // Those of the object that holds the thread statics of many types, of each type all or none.
+  // Returns the references of the object that holds the thread statics of many types: for each type all or none.
   ReferenceLayout thread_static_fields(Address method_table);
 
 private:
   struct Flattening {
     ReferenceLayout *to;
-    u64 base; // where in `to` the object or struct begins
+    u64 base; // offset in `to` of the object or struct
     PathText prefix;
     unsigned depth;
   };
@@ -44,10 +44,10 @@ private:
   const DebugTypes &debug();
   TypeNames build_names(Address method_table) override;
   std::vector<InstanceField> read_fields(Address method_table) override;
-  // `place`: of the field, from the object's first byte.
+  // `place`: offset of the field from the object's first byte.
   void add_field(const DebugTypes::Field &field, u64 place, InstanceField from, std::vector<InstanceField> &to,
                  unsigned depth);
-  // The type's class, then its parents'; where it has none, its parents' all the same.
+  // Returns the type's class, then its parents'. A type without a class is skipped, its parents are not.
   std::vector<const DebugTypes::Class *> classes_of(Address method_table);
   const DebugTypes::Class *class_of(Address method_table);
   void flatten(std::span<const DebugTypes::Field> fields, u64 elements, const Flattening &into, u64 &budget);

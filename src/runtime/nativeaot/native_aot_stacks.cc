@@ -13,13 +13,13 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_frames = 1 << 20;
-constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk looks at
-constexpr u64 most_places = 4096;           // in code whose rules are kept
-constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of what throws for a failed instruction
-constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack of the runtime's own functions, in one call to it
-constexpr u64 words_of_thread = 32;         // in which it says where what it called left word of itself
-constexpr u64 most_signals = 64;            // handled one within the other
-constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: what the kernel maps, which is in no list of modules
+constexpr u64 most_record_bytes = 64 << 20; // of call frame information that one walk reads
+constexpr u64 most_places = 4096;           // code addresses whose rules are kept
+constexpr u64 most_of_throwing = 0x400;     // bytes of the frame of the function that throws for a failed instruction
+constexpr u64 most_of_runtime = 64 << 10;   // bytes of stack that the runtime's own functions take in one call to it
+constexpr u64 words_of_thread = 32;         // searched words of a Thread; one points at its current transition frame
+constexpr u64 most_signals = 64;            // handled one inside the other
+constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: the kernel's image, which is in no list of modules
 
 class NativeWalk {
 public:
@@ -54,7 +54,7 @@ private:
     return true;
   }
 
-  // Always false.
+  // Always returns false.
   bool stop(const std::string &why) {
     out_.why_not = why;
     return false;
@@ -75,9 +75,9 @@ private:
     const Address before = sp();
     if (const ReadOutcome outcome = leave_call_frame(memory_, *rules, *convention_, registers_); !outcome)
       return stop(explained(outcome, registers_.ip));
-    if (!registers_.ip) // nobody called it; on arm64 a thread's first function has no frame of its own
+    if (!registers_.ip) // the first function of the thread; on arm64 that one has no frame of its own
       return false;
-    // Handlers of signals may be on another stack; and functions of arm64 that call nobody need none.
+    // Signal handlers may be on another stack; and leaf functions of arm64 need no stack.
     const bool stays = sp() == before && out_.frames.size() == 1 && convention_->architecture == Architecture::arm64;
     if (rules->function.is_signal ? ++signals_ > most_signals : sp() <= before && !stays)
       return stop("it runs in a circle at " + place(registers_.ip));
@@ -85,9 +85,9 @@ private:
     return true;
   }
 
-  // The function that throws for an instruction that failed was not called: what is said of how it is left leads
-  // nowhere. In its frame lies what the registers were then: {ip, rsp, rbp, rax, rbx, rdx, r12 to r15}, just below
-  // where rsp was, which is its proof (PAL_LIMITED_CONTEXT).
+  // The function that throws for a failed instruction was not called, so its unwind rules lead nowhere. Its frame
+  // contains the registers at the fault: {ip, rsp, rbp, rax, rbx, rdx, r12 to r15}, directly below the address in that
+  // rsp, which is the proof (PAL_LIMITED_CONTEXT).
   bool return_to_fault() {
     constexpr u64 words = 10, alignment = 16;
     constexpr std::pair<unsigned, u64> preserved[] = {{4, 1}, {5, 2}, {3, 4}, {12, 6}, {13, 7}, {14, 8}, {15, 9}};
@@ -99,13 +99,13 @@ private:
     const Address from = out_.frames.back().sp;
     const Bytes stack = memory_.peek_up_to(from, most_of_throwing);
     std::optional<u64> found;
-    Address frame_end = ~Address{0}; // what lies beyond is of those that called
+    Address frame_end = ~Address{0}; // beyond it lie the callers' frames
     for (u64 at = 0; at + words * p <= stack.size() && from + at < frame_end; at += p) {
       const Address end = from + at + words * p, rsp = load_pointer(stack.data() + at + p, format);
       if (rsp < end || rsp - end >= alignment || !managed_->holds(load_pointer(stack.data() + at, format)))
         continue;
       if (load_pointer(stack.data() + at + 2 * p, format) == thread_.address)
-        return false; // what calls the runtime left that word: see return_to_caller()
+        return false; // this is the record of a call into the runtime: see return_to_caller()
       if (found)
         return false;
       found = at;
@@ -122,11 +122,11 @@ private:
     return true;
   }
 
-  // Of the runtime's own functions nothing tells how they are left where it was compiled so. What calls them leaves
-  // word of itself: {ip, rbp, thread, flags, registers…} (PInvokeTransitionFrame and its flags:
-  // nativeaot/Runtime/inc/rhbinder.h), within its own frame, between rsp and rbp. The nearest one counts, those behind
-  // are of earlier calls. Nor does musl say how it is left: of a thread that stands there its own word for the call is
-  // asked for, too, as what earlier calls left may lie nearer.
+  // The runtime's own functions may be compiled without unwind data. Their managed caller leaves a record: {ip, rbp,
+  // thread, flags, registers…} (PInvokeTransitionFrame and its flags: nativeaot/Runtime/inc/rhbinder.h), within its own
+  // frame, between rsp and rbp. The nearest one counts; further ones may be of earlier calls. musl has no unwind data
+  // either: for a thread that executes in it, the Thread must point at the record, too, as records of earlier calls may
+  // lie nearer.
   bool return_to_caller() {
     constexpr u32 saves_rsp = 0x8000;
     constexpr std::pair<u32, unsigned> saved[] = {{0x1, 3},   {0x2, 6},   {0x4, 7},   {0x10, 12},
@@ -178,7 +178,8 @@ private:
     const Module *module = target_.find_module(registers_.ip);
     return module && is_musl_library(module->file_name());
   }
-  // Whatever it calls back lies deeper than a method that called it, which would have been found.
+  // True if musl started this thread: it is in musl near the stack's base, and a method that had called musl would have
+  // been found further out.
   bool is_begun_by_musl() const {
     return convention_->architecture == Architecture::x64 && managed_ && !is_exact_ && is_in_musl() &&
            thread_.stack_base && sp() < *thread_.stack_base && *thread_.stack_base - sp() <= most_of_runtime;
@@ -200,7 +201,8 @@ private:
     out_.frames.push_back(std::move(frame));
   }
 
-  // Null: they cannot be told, and why is noted. A call may be the last instruction of its function, or of its rules.
+  // Null: the rules are unknown, and the reason is recorded. A call may be the last instruction of its function, or of
+  // its rules.
   const CallFrame *rules_at(Address ip, bool is_exact) {
     const Address at = ip - !is_exact;
     auto known = rules_.find(at);
@@ -250,9 +252,9 @@ private:
     return &known->second;
   }
 
-  // Without addresses where the same is missing for many threads.
+  // Leaves out addresses if data is missing, so that threads with the same reason can be grouped.
   std::string text_of(const ReadOutcome &outcome, Address ip) const {
-    const Module *module = target_.find_module(outcome.at); // 0: nothing is missing
+    const Module *module = target_.find_module(outcome.at); // at 0, nothing is missing
     if (module)
       return "how functions of " + std::string(module->file_name()) +
              " are left is not in this dump: give the folder of that file with --modules";
@@ -275,7 +277,7 @@ private:
   const CallingConvention *convention_;
   WalkedStack out_;
   Registers registers_;
-  bool is_exact_ = true; // the frame stands at ip; else a call returns there
+  bool is_exact_ = true; // the thread executes at ip in this frame; else a call returns there
   u64 signals_ = 0, record_bytes_ = 0;
   std::map<Address, KnownModule> modules_; // by base
   std::unordered_map<Address, CallFrame> rules_;

@@ -1,4 +1,4 @@
-// NativeAotFields: what lies in the objects that the compiler made up to hold static fields.
+// NativeAotFields, second part: the content of the objects that the compiler generated to hold static fields.
 #include "image/elf_format.h"
 #include "runtime/nativeaot/native_aot_fields.h"
 
@@ -9,8 +9,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_visited = 1 << 16; // fields of one object
-constexpr u64 max_unplaced = 256;    // static fields of one type that may be thread statics
-constexpr unsigned max_depth = 16;   // of structs in structs
+constexpr u64 max_unplaced = 256;    // limit of one type's static fields that may be thread statics
+constexpr unsigned max_depth = 16;   // structs in structs
 
 u64 alignment_of(const DebugTypes &debug, const DebugTypes::Type &type, unsigned depth, u64 &budget) {
   if (!type.struct_type)
@@ -24,7 +24,7 @@ u64 alignment_of(const DebugTypes &debug, const DebugTypes::Type &type, unsigned
 
 } // namespace
 
-// Of runs of elements it is enough that they cover what nothing else does.
+// True if the layout has all slots. Runs of elements only have to cover the slots that nothing else covers.
 bool NativeAotFields::are_all(ReferenceLayout &layout, std::span<const u64> slots) {
   return (!layout.runs.empty() || layout.references.size() == slots.size()) &&
          std::all_of(slots.begin(), slots.end(), [&](u64 at) { return layout.find(at) != nullptr; });
@@ -48,9 +48,9 @@ ReferenceLayout NativeAotFields::static_fields(Address cell, Address mt) {
   return are_all(out, made_up_slots(mt)) ? out : ReferenceLayout();
 }
 
-// The fields lie as they are declared, each aligned. The debug file does not tell which of the last static fields are
-// those of threads: as many as make up all references, and leave no room for another one. Nullopt: none fit, or
-// several.
+// The fields lie in the order of declaration, each aligned. The debug file does not show which of the last static
+// fields are thread statics: tries as many as make up all references and leave no room for another one. Nullopt: no
+// number fits, or several do.
 std::optional<ReferenceLayout> NativeAotFields::lay_out_threads(std::string_view type, u64 start, u64 end,
                                                                 std::span<const u64> slots) {
   const DebugTypes::Class *of = debug().find(type);
@@ -80,8 +80,8 @@ std::optional<ReferenceLayout> NativeAotFields::lay_out_threads(std::string_view
   return found;
 }
 
-// Types with thread statics have an index into the thread's array of such objects; below zero it is how many bytes into
-// the one of all types their own begin (ILCompiler's InlinedThreadStatics).
+// Types with thread statics have an index into the thread's array of such objects. A negative index is the negated
+// offset of the type's own fields in the one object of all types (ILCompiler's InlinedThreadStatics).
 ReferenceLayout NativeAotFields::thread_static_fields(Address mt) {
   ReferenceLayout out;
   const NativeSymbols &symbols = types_->symbols();
@@ -99,12 +99,12 @@ ReferenceLayout NativeAotFields::thread_static_fields(Address mt) {
   std::sort(types.begin(), types.end());
   for (u64 i = 0; i < types.size(); ++i) {
     const u64 next = i + 1 < types.size() ? types[i + 1].first : end;
-    if (next == types[i].first) // two cannot begin there
+    if (next == types[i].first) // two types cannot begin at the same place
       continue;
     auto first = std::lower_bound(slots.begin(), slots.end(), types[i].first),
          last = std::lower_bound(slots.begin(), slots.end(), next);
     std::optional<ReferenceLayout> own = lay_out_threads(types[i].second, types[i].first, next, {first, last});
-    if (!own) { // whose they are is known all the same
+    if (!own) { // their type is still known
       own.emplace();
       for (; first != last; ++first)
         own->references.push_back({*first, {types_->unmangled(types[i].second) + ".*", {}}});

@@ -13,8 +13,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_cells = 1 << 22;
-constexpr u64 most_modules = 4096;       // whose inlined thread statics one thread has
-constexpr u64 cell_is_uninitialized = 1; // GCStaticRegionConstants: then it holds a type, not an object
+constexpr u64 most_modules = 4096;       // modules whose inlined thread statics one thread has
+constexpr u64 cell_is_uninitialized = 1; // GCStaticRegionConstants: the cell then holds a type, not an object
 
 } // namespace
 
@@ -33,7 +33,7 @@ std::vector<StaticRoot> NativeAotStatics::static_roots(std::vector<std::string> 
   return out;
 }
 
-// A holder's references are left out of the graph: so it gets all of its fields, or none.
+// A holder's references are left out of the graph: so either all of its fields are added, or none.
 void NativeAotStatics::add_fields(const StaticRoot &holder, ReferenceLayout &layout,
                                   std::vector<StaticRoot> &to) const {
   const Memory &memory = target_->memory;
@@ -60,7 +60,7 @@ void NativeAotStatics::add_fields(const StaticRoot &holder, ReferenceLayout &lay
   to.insert(to.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
-// The section: distances of four bytes, from where they lie to the cells.
+// Reads the section: it has distances of four bytes, each from its own address to a cell.
 void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const {
   const ReadyToRun::Section region = types_->ready_to_run().section(ReadyToRun::gc_static_region);
   const u64 count = (region.end - region.start) / 4;
@@ -72,7 +72,7 @@ void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, std::vector<std::s
   for (u64 i = 0; i < count; ++i) {
     const Address at = region.start + 4 * i;
     std::optional<u32> distance = target_->memory.try_load<u32>(at);
-    if (!distance) // compiled in, and never written to
+    if (!distance) // a constant: the file has it, too
       distance = target_->initial.try_load<u32>(at);
     const Address cell = at + static_cast<u64>(i64{static_cast<i32>(distance.value_or(0))});
     std::optional<u64> object = distance ? target_->memory.try_pointer(cell) : std::nullopt;
@@ -131,7 +131,7 @@ void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, std::vector<std:
     add(thread.address + statics, "thread statics", thread);
     std::unordered_set<Address> seen;
     Address node = memory.try_pointer(thread.address + inlined).value_or(0);
-    // {object, next one, TypeManager}: one per module that was compiled for itself.
+    // {object, next one, TypeManager}: one per separately compiled module.
     for (; node && seen.insert(node).second && seen.size() <= most_modules;
          node = memory.try_pointer(node + p).value_or(0))
       add(node, "(inlined)", thread);

@@ -1,6 +1,6 @@
-// Statics of NativeAOT: for each type with static fields that are references, the compiler makes up a type whose one
-// object holds them, and a cell that leads to it (ReadyToRun section 201). Of thread statics each thread has such
-// objects of its own: one for those that were compiled into one (inlined), and an array of arrays of objects for all
+// Statics of NativeAOT: for each type with static fields that are references, the compiler generates a type whose only
+// object holds them, and a cell that leads to it (ReadyToRun section 201). For thread statics, each thread has such
+// objects of its own: one for all that were compiled into one (inlined), and an array of arrays of objects for all
 // others. Some loads per cell and thread. dotnet/runtime: nativeaot/System.Private.CoreLib …/ThreadStatics.cs,
 // Common/src/Internal/Runtime/CompilerHelpers/StartupCodeHelpers.cs, nativeaot/Runtime/thread.h.
 #pragma once
@@ -17,15 +17,14 @@ public:
                    RuntimeTypeSystemN1 &types, NativeAotFields *fields)
       : target_(&target), module_(&module), descriptor_(&descriptor), types_(&types), fields_(fields) {}
 
-  // By cell, then by thread; each followed by the fields that it leads to, where these are known. Names types, so not
-  // from several threads. Each leads to an object with a sound type. Cells that nobody has used yet lead nowhere and
+  // Returns roots by cell, then by thread; each is followed by the fields that it leads to, if known. Names types, so
+  // not from several threads. Each leads to an object with a sound type. Cells that are still unused lead nowhere and
   // are left out.
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
 
 private:
   bool is_object(Address object) const;
-  // What the object refers to, each reference with its name; those that have none as `unnamed` and their offset.
-  // What the object refers to, each reference with its name; those that have none by their offset.
+  // Adds the references of the holder's object, each with its name; those without one by their offset.
   void add_fields(const StaticRoot &holder, ReferenceLayout &layout, std::vector<StaticRoot> &to) const;
   void add_cells(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const;
   void add_threads(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const;

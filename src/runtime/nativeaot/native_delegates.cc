@@ -8,14 +8,14 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 8;  // of delegates that call others
-constexpr u64 max_steps = 1 << 20; // along the lists of one delegate
+constexpr unsigned max_depth = 8;  // limit of delegates that call others
+constexpr u64 max_steps = 1 << 20; // limit of steps along the lists of one delegate
 constexpr unsigned most_parents = 4;
-constexpr u64 fat_pointer = 2; // the mark of a pointer to {code, generic dictionary}: FunctionPointerOps
+constexpr u64 fat_pointer = 2; // the tag of a pointer to {code, generic dictionary}: FunctionPointerOps
 
 } // namespace
 
-// Derived from System.Delegate, which has two references and two words without any.
+// True for types derived from System.Delegate, which has two references and two words without any.
 bool NativeDelegates::is_delegate_type(Address mt) {
   auto [known, is_new] = types_known_.try_emplace(mt, false);
   if (!is_new)
@@ -36,8 +36,8 @@ bool NativeDelegates::is_delegate_type(Address mt) {
   return false;
 }
 
-// {first, helper, extra, code}, or as in .NET 11 {helper, first, code, extra}. The object says which: it refers to
-// itself in one place or the other; and where it does not, it has the code in one place and no code in the other.
+// {first, helper, extra, code}, or as in .NET 11 {helper, first, code, extra}. The object shows which: it refers to
+// itself in one place or the other; else it has code in one place and none in the other.
 std::optional<NativeDelegates::Parts> NativeDelegates::parts_of(Address object, Address mt) {
   if (!is_delegate_type(mt))
     return std::nullopt;
@@ -57,12 +57,12 @@ std::optional<NativeDelegates::Parts> NativeDelegates::parts_of(Address object, 
   return is_older ? older : newer;
 }
 
-// Of generic methods that share their code a delegate has a pointer to code and dictionary.
+// For generic methods with shared code, a delegate has a pointer to code and dictionary.
 Address NativeDelegates::code_of(Address pointer) const {
   return pointer & fat_pointer && !is_code(pointer) ? word(pointer - fat_pointer) : pointer;
 }
 
-// An array of structs that hold a delegate each, or of delegates; some of it may be unused.
+// The list is an array of structs that hold a delegate each, or of delegates; a part of it may be unused.
 std::optional<DelegateList> NativeDelegates::list_of(Address object, const Parts &parts) {
   const Address type = parts.first == object && parts.helper ? method_table_of(*memory_, parts.helper) : 0;
   const std::optional<ObjectLayout> layout = type ? types_->object_layout(type) : std::nullopt;
@@ -104,8 +104,8 @@ void NativeDelegates::collect(Address object, const Collecting &into) {
       collect(part, {into.to, into.limit, into.depth + 1, into.steps});
 }
 
-// Where the delegate itself stands in the place of what the method is called on, the code is that of a stub: the
-// method's is its datum, and the object, where there is one, its helper.
+// If the delegate itself is in the place of the object that the method is called on, the code is a stub's: `extra` is
+// the method's code, and `helper` the object, if there is one.
 DelegateTarget NativeDelegates::one(Address object, const Parts &parts) {
   const bool is_stub = parts.first == object;
   Address code = code_of(parts.code), target = parts.first;

@@ -1,6 +1,6 @@
-// NativeDelegates: what a delegate calls, in NativeAOT: the method whose code it names, and the object that it is
-// called on; of a multicast delegate each of its parts. A delegate has two references and two words of code, count or
-// the like; .NET 11 put them into another order, and which one a delegate has is known by what lies in it. A few dozen
+// NativeDelegates: the target of a delegate in NativeAOT: the method whose code it points at, and the object that the
+// method is called on; for a multicast delegate, each of its parts. A delegate has two references and two words of
+// code, count or the like; .NET 11 changed their order, and a delegate's content shows which order it has. A few dozen
 // reads per delegate. dotnet/runtime: nativeaot/System.Private.CoreLib …/Delegate.cs. One thread.
 #pragma once
 #include "runtime/fields.h"
@@ -14,7 +14,7 @@ namespace dnheap {
 
 class NativeDelegates {
 public:
-  // `method_name`: of the method whose code lies there. `types` must outlive it.
+  // `method_name`: names the method whose code lies at an address. `types` must outlive it.
   NativeDelegates(const Memory &memory, RuntimeTypeSystemN1 &types, std::optional<CodeRange> managed,
                   std::function<std::string(Address)> method_name)
       : memory_(&memory), types_(&types), managed_(managed), method_name_(std::move(method_name)),
@@ -25,18 +25,18 @@ public:
   std::optional<DelegateList> list(Address object, Address method_table);
 
 private:
-  // The words of one delegate, by what they mean.
+  // The words of one delegate, by their meaning.
   struct Parts {
-    Address first = 0;  // what the method is called on; the delegate itself where a stub deals with that
-    Address helper = 0; // what the stub needs: the list, or the object that the method is called on
-    u64 extra = 0;      // the stub's: the number of parts, or the method's code
+    Address first = 0;  // the object that the method is called on; the delegate itself if a stub finds the object
+    Address helper = 0; // data of the stub: the list, or the object that the method is called on
+    u64 extra = 0;      // data of the stub: the number of parts, or the method's code
     Address code = 0;
   };
   struct Collecting {
     std::vector<DelegateTarget> *to;
     u64 limit;
     unsigned depth;
-    u64 *steps; // left
+    u64 *steps; // steps left
   };
 
   bool is_delegate_type(Address method_table);

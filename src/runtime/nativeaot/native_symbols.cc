@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_symbols = 1 << 23; // that are kept
+constexpr u64 most_symbols = 1 << 23; // symbols that are kept
 constexpr std::string_view type_mark = "_ZTV", statics_mark = "__GCSTATICS", data_mark = "__PreInitData",
                            thread_mark = "__TypeThreadStaticIndex", inlined = "_inlinedThreadStatics";
 

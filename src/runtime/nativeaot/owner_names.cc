@@ -7,10 +7,10 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned deepest = 8;     // instances in instances
-constexpr u64 most_steps = 4096;    // of one name
-constexpr u64 longest = 4096;       // symbol
-constexpr u64 most_names = 1 << 20; // that are kept
+constexpr unsigned deepest = 8;     // levels of instances in instances
+constexpr u64 most_steps = 4096;    // for one name
+constexpr u64 longest = 4096;       // characters of a symbol
+constexpr u64 most_names = 1 << 20; // names that are kept
 constexpr u64 most_assemblies = 4096;
 
 bool is_of_c(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
@@ -108,7 +108,7 @@ std::optional<std::string> OwnerNames::name_of(std::string_view mangled, unsigne
   return NativeTypeName{owned->name_space, {owned->levels.begin(), owned->levels.end()}}.format(found[0]);
 }
 
-// They are joined by two underscores, which names may have, too.
+// The arguments are joined by two underscores, which names may contain, too.
 void OwnerNames::split(std::string_view arguments, u64 count, unsigned depth, Search &search,
                        std::vector<std::string> &so_far, std::vector<std::vector<std::string>> &found) const {
   if (found.size() > 1 || search.steps_left == 0)

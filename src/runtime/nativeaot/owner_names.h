@@ -1,8 +1,8 @@
-// OwnerNames: names of types of which nothing is left in a NativeAOT program but symbols, and perhaps a line of its
-// metadata: static classes, and generic ones that only hold static fields. A symbol is the assembly's name and the
-// type's, with '_' for all that no identifier of C may have; it is understood if the metadata has one type whose name
-// is spelled so, behind the name of an assembly that is known by another type's symbol. Generic arguments are split
-// where all of them are understood. Built from all names once; a look-up costs some string compares. One thread.
+// OwnerNames: names of types that have left only symbols in a NativeAOT program, and perhaps a line of its metadata:
+// static classes, and generic ones that only hold static fields. A symbol is the assembly's name and the type's, with
+// '_' for each character that C does not allow in an identifier. It is understood if exactly one type in the metadata
+// has a name with that spelling, behind the name of an assembly that another type's symbol has shown. Generic arguments
+// are split if all of them are understood. Built from all names once; a look-up costs some string compares. One thread.
 #pragma once
 #include "metadata/native_format.h"
 
@@ -17,13 +17,13 @@ namespace dnheap {
 
 class OwnerNames {
 public:
-  // A type that the metadata names.
+  // Adds a type that has a name in the metadata.
   void add(const NativeTypeName &name);
-  // The symbol of such a type.
+  // Adds the symbol of such a type.
   void add_symbol(std::string_view mangled, const NativeTypeName &name);
 
-  // `known`: the name of a type by its symbol, empty where there is none. Nullopt: it is not understood, or in two
-  // ways.
+  // `known` returns the name of a type by its symbol, or an empty text. Nullopt: the symbol is not understood, or has
+  // several meanings.
   using Known = std::function<std::string(std::string_view)>;
   std::optional<std::string> find(std::string_view mangled, const Known &known) const;
 
@@ -41,7 +41,7 @@ private:
 
   std::optional<std::string> name_of(std::string_view mangled, unsigned depth, Search &search) const;
   const Owned *definition(std::string_view mangled) const;
-  // All ways to split them into so many; at most two.
+  // Finds the ways to split the text into so many arguments; at most two.
   void split(std::string_view arguments, u64 count, unsigned depth, Search &search, std::vector<std::string> &so_far,
              std::vector<std::vector<std::string>> &found) const;
 

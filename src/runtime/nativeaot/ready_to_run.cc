@@ -10,10 +10,10 @@ constexpr std::string_view magic{"RTR\0", 4};
 constexpr u16 most_sections = 512;
 constexpr u64 most_scanned = u64{1} << 30, most_looks = 65536;
 
-// A row of the table of sections; which of its two forms it has, its size says.
+// A row of the table of sections; its size shows which of the two forms it has.
 struct Row {
   u32 id = 0;
-  Address start = 0, end = 0; // end 0: not said
+  Address start = 0, end = 0; // end 0: unknown
 };
 
 // u32 id, u32 flags, start, end; or u32 id, u32 length, start.
@@ -41,7 +41,7 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ModuleImage &image, 
   u32 last = 0;
   for (u64 i = 0; i < *count; ++i) {
     const std::optional<Row> row = row_at(memory, at + 16 + i * *row_size, has_length);
-    // Compilers write them in the order of their numbers; all lie in the image.
+    // Compilers write the rows in the order of their numbers; all sections lie in the image.
     if (!row || row->id <= last || row->start < image.base() || row->start >= image.end() ||
         (row->end && (row->end < row->start || row->end > image.end())))
       return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ModuleImage &image, 
   return out;
 }
 
-// At most two: that is one too many.
+// Stops at two headers: one is too many then.
 void find_in(const Memory &memory, const ModuleImage &image, std::map<Address, ReadyToRun> &found) {
   u64 bytes_left = most_scanned, looks_left = most_looks;
   for (const Range &range : image.relocated_bytes(memory)) {

@@ -1,6 +1,6 @@
-// ReadyToRun: the header by which a NativeAOT module lists the tables that its compiler left in it, among them the
-// metadata that names types. Finding it costs one pass over the module's memory that holds addresses, or what a file
-// says that memory held at first: it is never written to.
+// ReadyToRun: the header in which a NativeAOT module lists the tables that its compiler wrote, among them the metadata
+// with the names of types. Finding it costs one pass over the module's memory that holds addresses, or over the file's
+// copy of it: the program never writes there.
 #pragma once
 #include "target/target.h"
 
@@ -10,7 +10,7 @@
 namespace dnheap {
 
 struct ReadyToRun {
-  // Of the sections that dnheap reads: internal/Runtime/ModuleHeaders.cs, and 300 + ReflectionMapBlob.
+  // Numbers of the sections that dnheap reads: internal/Runtime/ModuleHeaders.cs, and 300 + ReflectionMapBlob.
   enum : u32 {
     gc_static_region = 201,
     type_manager_indirection = 204,
@@ -21,7 +21,7 @@ struct ReadyToRun {
     stack_trace_methods = 327,
   };
   struct Section {
-    Address start = 0, end = 0; // end 0: not said
+    Address start = 0, end = 0; // end 0: unknown
   };
 
   Address header = 0;
@@ -29,11 +29,11 @@ struct ReadyToRun {
   std::map<u32, Section> sections;
 
   Address start_of(u32 section) const;
-  // A section whose end is told and that lies in the image; else an empty one.
+  // Returns a section whose end is known and that lies in the image; else an empty one.
   Section section(u32 id) const;
 };
 
-// Nullopt unless there is exactly one.
+// Nullopt unless there is exactly one header.
 std::optional<ReadyToRun> find_ready_to_run(const Target &target, const Module &module);
 
 } // namespace dnheap

@@ -9,8 +9,8 @@ namespace dnheap {
 
 namespace {
 
-// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. Those that no version publishes; those that one
-// does are members, with these values unless it says otherwise.
+// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. These flags are published by no version. Flags
+// that some version publishes are members, with the values below if the target does not publish them.
 enum : u32 {
   kind_canonical = 0,
   kind_parameterized = 0x00020000,
@@ -69,8 +69,8 @@ RuntimeTypeSystemN1::RuntimeTypeSystemN1(const Target &target, const Module &mod
   names_.emplace(free_, "Free");
 }
 
-// Behind the virtual methods and interfaces: pointers of four bytes to what lies at that distance; whole ones in types
-// that the runtime made while it ran.
+// After the virtual methods and interfaces come relative pointers of four bytes; in types that the runtime made at run
+// time, full pointers.
 Address RuntimeTypeSystemN1::optional_part(Address mt, u32 flags, unsigned index) const {
   std::optional<u16> slots = memory_->try_load<u16>(mt + at_.vtable_slots),
                      interfaces = memory_->try_load<u16>(mt + at_.interfaces);
@@ -86,7 +86,8 @@ Address RuntimeTypeSystemN1::optional_part(Address mt, u32 flags, unsigned index
 
 bool RuntimeTypeSystemN1::has_module(Address mt, u32 flags) const { return optional_part(mt, flags, 0) == cell_; }
 
-// One or more runs of references inside the object: {size − base size, offset} each, the first one last, then how many.
+// Reads one or more runs of references inside the object: {size − base size, offset} each, the first one last, then
+// their number.
 std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::series_of(Address mt, u32 base_size) const {
   std::optional<u64> count = memory_->try_pointer(mt - p_);
   if (!count || *count == 0 || *count > most_series || *count > base_size / p_)
@@ -110,14 +111,14 @@ std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::series_of(Address 
   return out;
 }
 
-// System.Object, or what looks like it.
+// True for System.Object, or a type with the same form.
 bool RuntimeTypeSystemN1::is_root(Address mt) const {
   const std::optional<u32> flags = mt ? load(mt, at_.flags) : std::nullopt;
   return flags && related(mt) == 0 && (*flags & kind_mask_) == kind_canonical && load(mt, at_.base_size) == 3 * p_ &&
          has_module(mt, *flags);
 }
 
-// Every type has the hash of its name, so no metadata are needed to know this one.
+// Every type has the hash of its name, so this type can be identified without metadata.
 bool RuntimeTypeSystemN1::is_continuation_parent(Address mt) const {
   const std::optional<u32> flags = mt ? load(mt, at_.flags) : std::nullopt, hash = load(mt, at_.hash);
   const std::vector<Series> next = flags ? series_of(mt, load(mt, at_.base_size).value_or(0)) : std::vector<Series>();
@@ -167,7 +168,7 @@ std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const
   return ObjectLayout{*base, component, mt != free_ && (*flags & has_pointers_) != 0};
 }
 
-// As GCDesc lists them.
+// In the order of the GCDesc.
 std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::reference_series(Address mt) const {
   const std::optional<ObjectLayout> layout = object_layout(mt);
   return layout && layout->contains_gc_pointers && !layout->component_size ? series_of(mt, layout->base_size)

@@ -1,10 +1,10 @@
-// RuntimeTypeSystem contract, version n1: what a MethodTable of NativeAOT says of a type. One is sound if it names the
-// cell by which its module is known; the types that the compiler makes up for static fields, and for what suspended
-// calls keep (continuations), end before that, and are known by their parent (System.Object; Continuation) and by the
-// shape of what stands before them. Names come from the module's
-// NativeFormat metadata, or else the program's debug file, and each must have the hash that the compiler put into the
-// type; the program may have been built without metadata. The first name costs a pass over the module's table of types,
-// and one over the debug file's symbols. See type_system.h.
+// RuntimeTypeSystem contract, version n1: facts about a type from its NativeAOT MethodTable. A MethodTable is sound if
+// it has the address of the cell that identifies its module. Types that the compiler generates for static fields, and
+// for the data of suspended calls (continuations), are too short for that: they are identified by their parent
+// (System.Object; Continuation) and by the form of the data in front of them. Names come from the module's NativeFormat
+// metadata, or else the program's debug file, and each must have the hash that the compiler put into the type; the
+// program may have been built without metadata. The first name costs a pass over the module's table of types, and one
+// over the debug file's symbols. See type_system.h.
 #pragma once
 #include "contract/descriptor.h"
 #include "metadata/mangled_name.h"
@@ -22,7 +22,7 @@ namespace dnheap {
 
 class RuntimeTypeSystemN1 : public TypeSystem {
 public:
-  // Throws Error when the types of `module` cannot be told from other memory.
+  // Throws Error if the types of `module` cannot be distinguished from other memory.
   RuntimeTypeSystemN1(const Target &target, const Module &module, const ContractDescriptor &descriptor);
 
   Address free_object_method_table() const override { return free_; }
@@ -31,42 +31,44 @@ public:
   const std::string &name(Address method_table) override;
   std::vector<std::string> problems() const override;
 
-  // Of the program's debug file, where there is one; before the first name.
+  // Sets the symbols of the program's debug file, if there is one; call it before the first name is requested.
   void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
   const NativeSymbols &symbols() const { return symbols_; }
-  // 0: it has none, or it cannot be told. Of arrays the element, of all others the parent.
+  // 0: it has none, or it is unknown. element_of() is for arrays, parent_of() for all other types.
   Address parent_of(Address method_table) const;
   Address element_of(Address method_table) const;
-  // Is it one of the types that the compiler made up for suspended calls, whose fields have no names?
+  // True for a type that the compiler generated for suspended calls; its fields have no names.
   bool is_continuation(Address method_table) const;
-  // Has the module their parent? The first call reads the module's table of types.
+  // True if the module has their parent. The first call reads the module's table of types.
   bool has_continuations();
-  // Where the references of a type lie that the compiler made up; empty: it is none.
+  // The references of a type that the compiler generated; empty: it is another type.
   struct Series {
     u64 offset = 0, size = 0; // bytes
   };
   std::vector<Series> made_up_series(Address method_table) const;
-  // The same of any type but arrays.
+  // The same for any type except arrays.
   std::vector<Series> reference_series(Address method_table) const;
-  // The hash of the type's name, of a generic instance that of its definition. Nullopt: it has none.
+  // Returns the hash of the type's name; for a generic instance, that of its definition. Nullopt: it has none.
   std::optional<u32> definition_hash(Address method_table) const;
-  // What a generic instance is made of; empty: it is none.
+  // Returns the arguments of a generic instance; empty: it is none.
   std::vector<Address> arguments_of(Address method_table) const;
-  // How names are hashed, found by a type that leads to System.Object; nothing: none did yet.
+  // How names are hashed, which a type that leads to System.Object shows; nothing: no such type was asked about yet.
   std::optional<NativeHashing> hashing(Address method_table);
 
-  // The type whose static fields that cell leads to: "Shop.Cache"; nullopt: nobody says.
+  // Returns the type whose static fields that cell leads to: "Shop.Cache"; nullopt: unknown.
   std::optional<std::string> statics_owner(Address cell);
-  // A method by its symbol: "Shop.Cart.Add"; nullopt: its owner is not known, or its name may have been another one.
+  // Names a method by its symbol: "Shop.Cart.Add"; nullopt: its owner is unknown, or the symbol could stand for another
+  // name.
   std::optional<std::string> unmangled_method(std::string_view symbol);
-  // A type by its mangled name: "Shop.Cache"; as it is where no MethodTable has that name.
+  // Names a type by its mangled name: "Shop.Cache"; returns the mangled name if that fails.
   std::string unmangled(std::string_view mangled);
-  // The method whose code begins there, as stack traces or reflection name it: "Shop.Cart.Add"; nullopt: nobody says.
+  // Names the method whose code begins there, from the stack-trace or reflection data: "Shop.Cart.Add"; nullopt:
+  // unknown.
   std::optional<std::string> method_name(Address code);
   const ReadyToRun &ready_to_run() const { return ready_to_run_; }
-  // "shop!0x1a2b0"; an address outside of the module as it is.
+  // "shop!0x1a2b0"; outside of the module, the address itself.
   std::string place(Address address) const;
-  // The cell by which each type names its module: it holds the address of the module's TypeManager.
+  // The cell by which each type identifies its module: it holds the address of the module's TypeManager.
   Address type_manager_cell() const { return cell_; }
 
 private:
@@ -95,9 +97,9 @@ private:
 
   void read_map();
   void read_methods();
-  Address fixup(u32 index) const; // 0: there is none
+  Address fixup(u32 index) const; // 0: none
   Bytes section(u32 id);
-  // Empty: it cannot be told, and why was counted.
+  // Empty: unknown, and the reason was counted.
   std::string find_name(Address mt, unsigned depth);
   std::string array_name(Address mt, u32 flags, unsigned depth);
   std::string instance_name(Address mt, u32 flags, unsigned depth);
@@ -118,20 +120,20 @@ private:
   ReadyToRun ready_to_run_;
   bool map_read_ = false, methods_read_ = false;
   std::optional<NativeHashing> hashing_;       // nothing: no type that leads to System.Object was asked about yet
-  std::vector<std::vector<std::byte>> copies_; // of sections that lie in several pieces
+  std::vector<std::vector<std::byte>> copies_; // joined copies of sections that lie in several pieces
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_
-  // By where their code begins.
+  // By the start of their code.
   std::unordered_map<Address, NativeMethod> methods_;
-  std::unordered_map<Address, std::pair<Address, u32>> reflected_methods_; // their type, and where their record lies
+  std::unordered_map<Address, std::pair<Address, u32>> reflected_methods_; // their type, and the offset of their record
   NativeSymbols symbols_;
   std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
   std::optional<OwnerNames> owner_names_;
   std::map<std::string, std::string> owners_; // by symbol
-  u64 steps_left_ = 1 << 25;                  // to find them
+  u64 steps_left_ = 1 << 25;                  // for finding them
   std::unordered_map<Address, std::string> names_;
   u64 kept_ = 0;       // characters in names_
-  u64 parts_left_ = 0; // of the name that is being told
+  u64 parts_left_ = 0; // for the name that is being built
   std::map<std::string, u64> problems_;
 };
 

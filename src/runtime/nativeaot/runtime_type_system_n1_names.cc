@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <set>
 
-// RuntimeTypeSystemN1, second part: names, and what generic types are instances of.
+// RuntimeTypeSystemN1, second part: names, and the definitions and arguments of generic types.
 namespace dnheap {
 
 namespace {
 
-// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. Those that no version publishes.
+// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. These flags are published by no version.
 enum : u32 {
   kind_canonical = 0,
   kind_parameterized = 0x00020000,
@@ -29,7 +29,7 @@ enum : u32 {
 constexpr u32 most_arguments = 1024;
 constexpr unsigned most_depth = 64;
 constexpr u64 most_kept = 64 << 20, longest_name = 16384;
-constexpr u64 most_parts = 4096; // types that one name is made of
+constexpr u64 most_parts = 4096; // types in one name
 constexpr u64 largest_section = 256 << 20;
 
 constexpr const char *why_lost =
@@ -38,7 +38,7 @@ constexpr const char *why_lost =
 
 } // namespace
 
-// Every class leads to System.Object, whose hash shows which hash it is.
+// Every class leads to System.Object, whose hash shows which hash function the program uses.
 void RuntimeTypeSystemN1::find_hashing(Address mt) {
   for (unsigned depth = 0; mt && depth < most_depth && !hashing_; ++depth, mt = related(mt))
     if (is_root(mt))
@@ -52,7 +52,7 @@ std::optional<NativeHashing> RuntimeTypeSystemN1::hashing(Address mt) {
   return hashing_;
 }
 
-// As CoreCLR calls them: how many bytes they keep behind what their parent has, and which of them are references.
+// Names such types as CoreCLR does: by how many bytes they add to their parent, and which of them are references.
 std::string RuntimeTypeSystemN1::made_up_name(Address mt, u32 base_size) {
   if (!is_continuation(mt))
     return fail("types that the compiler made up to hold static fields: they have no name");
@@ -81,7 +81,7 @@ void RuntimeTypeSystemN1::read_map() {
   map_read_ = true;
   Bytes metadata = section(ReadyToRun::embedded_metadata);
   std::vector<NativeMapEntry> entries = native_map_entries(section(ReadyToRun::type_map));
-  // Which bits of a handle are its kind: with the wrong number hardly any entry is of a kind that it may be.
+  // Finds how many bits of a handle are its kind: with the wrong number, hardly any entry has a possible kind.
   auto kind = [](u32 handle, unsigned bits) { return static_cast<NativeHandleKind>(handle >> (32 - bits)); };
   auto fitting = [&](unsigned bits) {
     return std::count_if(entries.begin(), entries.end(), [&](const NativeMapEntry &e) {
@@ -116,7 +116,7 @@ void RuntimeTypeSystemN1::read_methods() {
     reflected_methods_.emplace(fixup(entry.entry_point), std::pair(fixup(entry.owner), entry.method));
 }
 
-// Distances of four bytes.
+// The section has distances of four bytes.
 Address RuntimeTypeSystemN1::fixup(u32 index) const {
   const ReadyToRun::Section fixups = ready_to_run_.section(ReadyToRun::common_fixups);
   const Address at = fixups.start + u64{index} * 4;
@@ -152,7 +152,7 @@ std::string RuntimeTypeSystemN1::fail(const char *why) {
   return "";
 }
 
-// The name of a type definition, if it has the hash of the type.
+// Returns the name of a type definition, if it has the hash of the type.
 std::optional<NativeTypeName> RuntimeTypeSystemN1::definition(Address mt) {
   const std::optional<u32> hash = load(mt, at_.hash);
   if (auto it = definitions_.find(mt); it != definitions_.end())
@@ -174,7 +174,7 @@ std::string RuntimeTypeSystemN1::name_or_place(Address mt, unsigned depth) {
     --parts_left_;
     name = find_name(mt, depth);
   }
-  // Mangled as it is, it tells more than a place.
+  // Even the mangled name says more than an address.
   if (std::optional<std::string_view> symbol = name.empty() ? symbols_.type_at(mt) : std::nullopt)
     name = *symbol;
   if (name.empty() || name.size() > longest_name)
@@ -188,7 +188,7 @@ std::optional<bool> RuntimeTypeSystemN1::is_value_type(Address mt) const {
   return element < element_boolean ? std::nullopt : std::optional(element < element_class);
 }
 
-// An element's name and its rank: the base size has two lengths per dimension.
+// Builds the name from the element's name and the rank: the base size has two lengths per dimension.
 std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned depth) {
   u32 kind = (flags & element_type_mask_) >> element_type_shift_;
   Address element = related(mt);
@@ -206,11 +206,11 @@ std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned dept
   return array_type_name(name, rank, is_vector);
 }
 
-// Where the definition lies, and where the list of arguments does; 0: it is no instance.
+// Returns the places of the definition and of the list of arguments; 0: it is no instance.
 RuntimeTypeSystemN1::Instance RuntimeTypeSystemN1::instance_of(Address mt, u32 flags) const {
   if (!(flags & is_generic_) || (flags & kind_mask_) != kind_canonical)
     return {};
-  // Module, writable data, and what the flags say.
+  // In front of them lie the module, the writable data, and the parts that the flags announce.
   unsigned index = 2;
   for (u32 flag : {u32{has_dispatch_map}, has_finalizer_, has_optional_fields_, u32{has_sealed_slots}})
     index += (flags & flag) != 0;
@@ -228,7 +228,7 @@ std::vector<Address> RuntimeTypeSystemN1::arguments_of(Address mt) const {
   for (u64 i = 0; i < instance.count; ++i) {
     const Address at = instance.list + i * 4;
     std::optional<u32> distance = memory_->try_load<u32>(at);
-    if (!distance) // compiled in, and never written to
+    if (!distance) // a constant: the file has it, too
       distance = initial_->try_load<u32>(at);
     if (instance.count == 1)
       out.push_back(instance.list);
@@ -314,8 +314,8 @@ std::optional<std::string> RuntimeTypeSystemN1::statics_owner(Address cell) {
   return symbol ? std::optional(unmangled(*symbol)) : std::nullopt;
 }
 
-// The owner's symbol and the method's name, joined by two underscores. Whatever is in the name that C does not allow is
-// an underscore, too, so only names without any are what they are.
+// A symbol is the owner's symbol and the method's name, joined by two underscores. Each character that C does not allow
+// is an underscore, too, so only names without underscores are unambiguous.
 std::optional<std::string> RuntimeTypeSystemN1::unmangled_method(std::string_view symbol) {
   const std::size_t at = symbol.rfind("__");
   const std::string_view name = at == symbol.npos ? std::string_view() : symbol.substr(at + 2);
@@ -341,7 +341,7 @@ std::string RuntimeTypeSystemN1::unmangled(std::string_view mangled) {
   return it->second;
 }
 
-// Who owns a method that stack traces name may be a static class; of all other types there may be a definition.
+// The owner of a method in the stack-trace data may be a static class; all other types may have a definition.
 const OwnerNames &RuntimeTypeSystemN1::owner_names() {
   if (owner_names_)
     return *owner_names_;

@@ -17,7 +17,7 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
   require_reader(d, "Thread");
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(d.offset(type, field)); };
   const u64 next = at("Thread", "LinkNext");
-  // The first builds with a descriptor name the part of the thread that the context lies in.
+  // The first builds with a descriptor publish the part of the thread that contains the context.
   const u64 context = (d.find_field("Thread", "AllocContext") || !d.find_field("Thread", "RuntimeThreadLocals")
                            ? at("Thread", "AllocContext")
                            : at("Thread", "RuntimeThreadLocals") + at("RuntimeThreadLocals", "AllocContext")) +

@@ -1,6 +1,6 @@
-// Thread contract, version n1: the thread list of NativeAOT and each thread's allocation context. As Thread1, but
-// links lead to the threads themselves, not to the links inside them, and the context lies inside the thread. Reads a
-// few words per thread; the list is capped.
+// Thread contract, version n1: the thread list of NativeAOT and each thread's allocation context. It is like Thread1,
+// but links lead to the threads themselves, not to the links inside them, and the context lies inside the thread. Reads
+// a few words per thread; the list is capped.
 #pragma once
 #include "runtime/thread_data.h"
 
@@ -10,8 +10,8 @@ class ThreadN1 {
 public:
   ThreadN1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // In list order. What ends the list early, or cannot be read of a thread, is added to `problems`. Throws Error when
-  // the list is not to be found.
+  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `problems`.
+  // Throws Error if the list is not found.
   std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
 
 private:

@@ -4,7 +4,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_series = 64; // that a name lists
+constexpr u64 most_series = 64; // series that a name lists
 
 } // namespace
 
@@ -29,14 +29,14 @@ bool ContinuationTypes::contains(Address mt) const {
          memory_->try_pointer(mt + parent_at_) == base_;
 }
 
-// In front of a MethodTable lies its GCDesc, which grows downwards: the number of series, then for each its size, less
-// the object's, and where it begins. The highest series is the parent's own reference, Next.
+// The GCDesc in front of a MethodTable grows downwards: the number of series, then for each its size minus the
+// object's, and its offset. The highest series is the parent's own reference, Next.
 std::string ContinuationTypes::name(Address mt) const {
   const u64 base_size = memory_->try_load<u32>(mt + base_size_at_).value_or(0),
             own_size = memory_->try_load<u32>(base_ + base_size_at_).value_or(0);
   if (base_size < own_size)
     return "Continuation";
-  // Both count the header in front of the object, and data begins where the parent's fields end.
+  // Both sizes include the header in front of the object; data begins at the end of the parent's fields.
   const u64 data_at = own_size - p_;
   std::string out = "Continuation_" + std::to_string(base_size - own_size);
   const u64 count = memory_->try_pointer(mt - p_).value_or(0);

@@ -5,7 +5,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 max_entries = 1 << 24;
-constexpr u64 first_chain = 3; // words 1 and 2 of the buckets serve growing
+constexpr u64 first_chain = 3; // words 1 and 2 of the buckets are for growing
 
 } // namespace
 

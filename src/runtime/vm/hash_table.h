@@ -13,17 +13,17 @@ struct HashTableLayout {
   u64 buckets, count;    // in the table
   u64 entry_value, next; // in an entry
 };
-// As in .NET 8 to 10.
+// The layout of .NET 8 to 10.
 constexpr HashTableLayout hash_table_layout(u64 pointer_size) {
   return {2 * pointer_size, 3 * pointer_size, 0, pointer_size};
 }
 
 struct HashTableEntries {
   std::vector<u64> values;
-  bool complete = false; // as many as the table says it has
+  bool complete = false; // as many as the table's own count
 };
 
-// Nullopt unless a table can lie there.
+// Nullopt if no table can lie there.
 std::optional<HashTableEntries> hash_table_entries(const Memory &memory, Address table, const HashTableLayout &layout);
 
 } // namespace dnheap

@@ -33,7 +33,7 @@ HelperMethodLayout::HelperMethodLayout(Architecture architecture, OperatingSyste
   sp = state + 8;
   captured = state + 16;
   places = captured + size;
-  known = places + size; // where the address lies that it returns to
+  known = places + size; // address of the return address
   known_size = 8;
   unwound = is_windows ? 0 : known + 8;
   const u64 captured_ip = known + 8 + (is_windows ? 0 : size);

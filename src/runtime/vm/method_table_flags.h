@@ -11,12 +11,13 @@ inline constexpr u32 mt_category_mask = 0x000f0000;
 inline constexpr u32 mt_category_array = 0x00080000; // with bit 0x20000: a vector (one dimension, from 0)
 inline constexpr u32 mt_category_sz_array_bit = 0x00020000;
 inline constexpr u32 mt_category_value_mask = 0x000c0000, mt_category_value = 0x00040000; // structs and primitives
-inline constexpr u32 mt_category_primitive_mask = 0x000e0000, mt_category_primitive = 0x00060000; // and enums
+inline constexpr u32 mt_category_primitive_mask = 0x000e0000, mt_category_primitive = 0x00060000; // primitives and
+                                                                                                  // enums
 inline constexpr u32 mt_generics_mask = 0x30; // only without component size
 inline constexpr u32 mt_generics_typical = 0x30;
 inline constexpr u32 mt_contains_generic_variables = 0x20000000;
-// Of a type whose managed LoaderAllocator lives as long as its objects: from .NET 9 on; before (where the row number is
-// a MethodTable.Token of 16 bits).
+// Flag of a type whose managed LoaderAllocator lives as long as its objects: in .NET 9 and later; in 8.0 (where the row
+// number is a MethodTable.Token of 16 bits).
 inline constexpr u32 mt_collectible = 0x00200000, mt_collectible_with_token = 0x10000000;
 
 constexpr bool is_array(u32 flags) { return (flags & 0xc0000) == mt_category_array; }

@@ -5,9 +5,9 @@ namespace dnheap {
 namespace {
 
 constexpr u64 bucket_size = 32, nibbles = 8;
-constexpr u64 max_groups = 1 << 20; // that one method covers: 256 MiB of code
+constexpr u64 max_groups = 1 << 20; // groups that one method covers: 256 MiB of code
 
-// The last nibble of a group at or before `at`, the first being number 0.
+// Returns the last nibble of a group that is set, at or before `at`; the first has number 0.
 std::optional<u64> last_before(u32 group, u64 at) {
   for (u64 i = at + 1; i-- > 0;)
     if (group >> (28 - 4 * i) & 15)

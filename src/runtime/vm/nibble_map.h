@@ -1,8 +1,8 @@
-// NibbleMap: where the methods begin in a heap of compiled code: four bits for each 32 bytes, of which each other value
-// than 0 says that a method begins there, and in which of the eight words. From .NET 10 on (version 2 of the
-// ExecutionManager contract) a group of eight that one method covers holds where that method begins instead, so that a
-// look-up reads two groups; before, it goes back until it finds one. Any thread.
-// Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, NibbleMap.
+// NibbleMap: the starts of methods in a heap of compiled code: four bits for each 32 bytes; any value but 0 means that
+// a method begins there, and in which of the eight words. In .NET 10 and later (version 2 of the ExecutionManager
+// contract), a group of eight nibbles that one method covers holds that method's start instead, so a look-up reads two
+// groups; in earlier versions, it goes back until it finds a start. Any thread. Spec: dotnet/runtime
+// docs/design/datacontracts/ExecutionManager.md, NibbleMap.
 #pragma once
 #include "target/memory.h"
 
@@ -12,15 +12,15 @@ namespace dnheap {
 
 class NibbleMap {
 public:
-  // `base`: what the first nibble stands for.
+  // `base`: the address that the first nibble stands for.
   NibbleMap(const Memory &memory, Address map, Address base, bool constant_time)
       : memory_(&memory), map_(map), base_(base), constant_time_(constant_time) {}
 
-  // Where the last method that begins at or before that address begins; nullopt: none does. Throws Error where the dump
-  // lacks that part of the map.
+  // Returns the start of the last method that begins at or before that address; nullopt: none does. Throws Error if
+  // that part of the map is not in the dump.
   std::optional<Address> find(Address ip) const;
 
-  // A group of eight nibbles that says where a method begins.
+  // True for a group of eight nibbles that holds a method's start.
   static bool is_pointer(u32 group) { return (group & 15) > 8; }
 
 private:

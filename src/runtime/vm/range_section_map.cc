@@ -10,14 +10,14 @@ namespace {
 
 constexpr u64 entries = 256;
 constexpr unsigned bits_per_level = 8;
-constexpr u64 max_fragments = 4096;   // of one piece of the address space
+constexpr u64 max_fragments = 4096;   // limit for one piece of the address space
 constexpr u64 max_sections = 1 << 20; // of a map
-constexpr u64 max_tables = 1 << 16;   // of a map, visited
-constexpr u64 collectible_flag = 1;   // in every pointer: what it leads to may be unloaded
+constexpr u64 max_tables = 1 << 16;   // visited tables of a map
+constexpr u64 collectible_flag = 1;   // in every pointer: its target may be unloaded
 
 } // namespace
 
-// The lowest bits do not count: a piece has 128 KiB, on 32-bit targets 64 KiB.
+// The lowest bits are ignored: a piece has 128 KiB, in 32-bit targets 64 KiB.
 RangeSectionMap::RangeSectionMap(const Memory &memory, const ContractDescriptor &d, Address top)
     : memory_(&memory), p_(memory.format().pointer_size), levels_(p_ == 8 ? 5 : 2), top_(top) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {

@@ -1,6 +1,6 @@
-// RangeSectionMap: which part of the address space holds code, and whose: a tree of tables by the upper bits of the
-// address, of lists of fragments. A look-up reads some ten words; any thread.
-// Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md; src/coreclr/vm/codeman.h.
+// RangeSectionMap: which parts of the address space hold code, and of which heap or image: a tree of tables by the
+// upper bits of the address, with lists of fragments as leaves. A look-up reads some ten words; any thread. Spec:
+// dotnet/runtime docs/design/datacontracts/ExecutionManager.md; src/coreclr/vm/codeman.h.
 #pragma once
 #include "contract/descriptor.h"
 
@@ -11,23 +11,23 @@ namespace dnheap {
 struct RangeSection {
   Address begin = 0, end = 0;
   u32 flags = 0;
-  Address ready_to_run_module = 0; // a Module, of images
-  Address heap_list = 0;           // a CodeHeapListNode, of code compiled while the runtime ran
+  Address ready_to_run_module = 0; // for images: a Module
+  Address heap_list = 0;           // for code compiled at run time: a CodeHeapListNode
 
-  static constexpr u32 code_heap_flag = 2, range_list_flag = 4; // the latter: stubs
+  static constexpr u32 code_heap_flag = 2, range_list_flag = 4; // `range_list_flag`: stubs
   bool is_code_heap() const { return !ready_to_run_module && (flags & code_heap_flag) && heap_list; }
   bool is_stubs() const { return flags & range_list_flag; }
 };
 
 class RangeSectionMap {
 public:
-  // Where the uppermost table lies; 0: that is not known, and nothing is found.
+  // `top`: address of the root table; 0: unknown, and nothing is found.
   RangeSectionMap(const Memory &memory, const ContractDescriptor &descriptor, Address top);
 
   bool is_known() const { return top_ != 0; }
-  // Nullopt: no code of the runtime lies there. Throws Error where the dump lacks a part of the map.
+  // Nullopt: no code of the runtime lies there. Throws Error if a part of the map is not in the dump.
   std::optional<RangeSection> find(Address ip) const;
-  // Each section once, by address. What cannot be read is left out; a map that holds more than is sound, cut.
+  // Returns each section once, by address. Unreadable parts are left out; a map that is too large is cut off.
   std::vector<RangeSection> sections() const;
 
 private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr u64 max_threads = 1 << 20;
 
-// `to_thread`: from what a word of the chain holds to the Thread; `to_next`: to the next word of the chain.
+// `to_thread`: distance from the value of a word of the chain to the Thread; `to_next`: to the next word of the chain.
 ThreadList walk(const Memory &memory, Address head, u64 to_thread, u64 to_next) {
   ThreadList out;
   std::unordered_set<Address> seen;
@@ -31,7 +31,7 @@ ThreadList walk(const Memory &memory, Address head, u64 to_thread, u64 to_next) 
       out.broken_by = "the thread list has more than " + count_text(max_threads) + " threads: the rest is not read";
       return out;
     }
-    // A Thread of which the dump lacks even the link is none that anybody could read.
+    // If not even a Thread's link is in the dump, no other part of it is readable.
     at = *node + to_next;
     if (!memory.try_pointer(at)) {
       out.broken_by = "the thread list breaks off: the dump lacks the Thread at " + hex(*node + to_thread);
@@ -47,8 +47,8 @@ ThreadList read_thread_list(const Memory &memory, Address head, u64 link, std::o
   ThreadList of_links = walk(memory, head, 0 - link, 0), of_threads = walk(memory, head, 0, link);
   for (ThreadList *list : {&of_links, &of_threads})
     list->is_counted = list->broken_by.empty() && count == list->threads.size();
-  // A single Thread's links may be followed by zeros, so that both forms give one; in a Thread itself its state comes
-  // first, which is not zero. So of two that fit the list of links is right.
+  // A single Thread's link may be followed by zeros, so that both forms find one thread; but a Thread itself begins
+  // with its state, which is not zero. So if both forms fit, the list of links is right.
   if (of_links.is_counted != of_threads.is_counted)
     return of_links.is_counted ? of_links : of_threads;
   return of_threads.threads.size() > of_links.threads.size() ? of_threads : of_links;

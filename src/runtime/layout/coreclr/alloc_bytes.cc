@@ -4,7 +4,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_bytes = u64{1} << 46; // of one thread; addresses of a heap on 64 bits are above
+constexpr u64 most_bytes = u64{1} << 46; // of one thread; heap addresses of 64-bit processes are larger
 
 } // namespace
 
@@ -12,7 +12,7 @@ void derive_alloc_bytes(Derivation &d, std::span<const ContextInUse> contexts) {
   if (contexts.empty())
     return;
   const i64 first = align_up(2 * d.pointer_size, u64{8});
-  // Of a thread that has a context: what it handed out, in which the unused rest is counted already.
+  // True if the field counts what each context handed out; the unused rest is already included in that count.
   auto counts_all = [&](i64 offset) -> Verdict {
     for (const ContextInUse &context : contexts) {
       std::optional<u64> bytes = d.memory.try_load<u64>(context.address + static_cast<u64>(offset));
@@ -28,7 +28,7 @@ void derive_alloc_bytes(Derivation &d, std::span<const ContextInUse> contexts) {
           "GCAllocContext", "AllocBytes", [&] { return std::vector<i64>{first}; }, counts_all,
           "of every thread with a context a count of bytes, not less than the unused rest of it"))
     return;
-  // The other count follows; most threads have made no large object.
+  // The other count follows; most threads have allocated no large object.
   auto counts_large = [&](i64 offset) -> Verdict {
     for (const ContextInUse &context : contexts) {
       std::optional<u64> bytes = d.memory.try_load<u64>(context.address + static_cast<u64>(offset));

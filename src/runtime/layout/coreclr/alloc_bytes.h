@@ -1,5 +1,5 @@
-// Derives where an allocation context counts the bytes that it handed out, which runtimes before .NET 11 do not
-// publish. A few loads per thread.
+// Derives the fields in which an allocation context counts the bytes that it handed out; runtimes before .NET 11 do not
+// publish them. A few loads per thread.
 #pragma once
 #include "runtime/layout/derivation.h"
 
@@ -10,8 +10,8 @@ struct ContextInUse {
   u64 unused = 0;      // bytes between its pointer and its limit
 };
 
-// GCAllocContext.AllocBytes, AllocBytesLoh. `contexts`: those of threads that have one; if none has, there is nothing
-// to find.
+// GCAllocContext.AllocBytes, AllocBytesLoh. `contexts` are those of threads that have one; without any, there is
+// nothing to find.
 void derive_alloc_bytes(Derivation &derivation, std::span<const ContextInUse> contexts);
 
 } // namespace dnheap

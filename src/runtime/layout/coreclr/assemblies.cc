@@ -21,8 +21,8 @@ public:
   }
 
 private:
-  // The first assembly of all is CoreLib's. An element of the list leads to it, or (.NET 11: has_assemblies_) is it.
-  // The module, too, names its assembly; but a DomainAssembly as well, and that has a module of its own.
+  // The first assembly of the list is CoreLib's. An element of the list points at it, or (.NET 11: has_assemblies_) is
+  // it. The module points back at its assembly; but also at a DomainAssembly, which points at a module itself.
   bool begins_with_core(Address domain, i64 list, i64 module) const {
     const Address at = domain + static_cast<u64>(list), block = at + first_block_;
     const u32 count = d_.memory.try_load<u32>(at + count_).value_or(0);
@@ -39,12 +39,12 @@ private:
     }
     return true;
   }
-  // Where a part of the list lies: as published, or as it always was.
+  // Returns the published offset of a part of the list, or the one that all older versions have.
   u64 list_offset(const char *type, const char *field, u64 otherwise) const {
     std::optional<i64> published = d_.descriptor.try_offset(type, field);
     return published ? static_cast<u64>(*published) : otherwise;
   }
-  // One that is being loaded, or has been unloaded, has no module.
+  // An assembly that is being loaded, or has been unloaded, has no module.
   bool is_assembly(Address element, i64 module_at, bool is_core) const {
     if (!element)
       return !is_core;
@@ -60,7 +60,7 @@ private:
       return {*published};
     return d_.search(0, 512 * p_, p_, [&](i64 x) { return begins_with_core(domain, x, module); });
   }
-  // By where an Assembly has its Module.
+  // Offsets of the Module in an Assembly for which exactly one list fits.
   std::vector<i64> module_offsets(Address domain) const {
     return d_.search(p_, 8 * p_, p_, [&](i64 x) { return list_offsets(domain, x).size() == 1; });
   }
@@ -120,7 +120,8 @@ private:
     return eeclass && *eeclass && d_.word(*eeclass + u64(d_.descriptor.offset("EEClass", "MethodTable"))) == mt;
   }
 
-  // CoreLib has used generic types and arrays of its own long before anything can be dumped.
+  // CoreLib's table is never empty in a process that can be dumped: CoreLib has used generic types and arrays of its
+  // own by then.
   void derive_type_params() {
     auto passes = [&](i64 x) -> Verdict {
       std::optional<u64> table = d_.word(core_ + u64(x));
@@ -142,7 +143,7 @@ private:
         "CoreLib's is a hash table, with as many entries as it says, of nothing but types");
   }
 
-  // .NET 9 on. What it begins with is followed by the module that loaded the type.
+  // .NET 9 and later. The first member of the auxiliary data is followed by the module that loaded the type.
   void derive_auxiliary() {
     if (d_.descriptor.find_field("MethodTable", "Token"))
       return;
@@ -157,7 +158,7 @@ private:
 
   Derivation &d_;
   const i64 p_;
-  // Where the parts of a list lie; looked up once, as thousands of places are tried.
+  // Offsets of the parts of a list, looked up once, as thousands of places are tried.
   const u64 first_block_ = list_offset("ArrayListBase", "FirstBlock", static_cast<u64>(p_)),
             count_ = list_offset("ArrayListBase", "Count", 0),
             size_ = list_offset("ArrayListBlock", "Size", static_cast<u64>(p_)),

@@ -10,13 +10,13 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 entries = 256;   // of a table of the map
-constexpr u64 piece = 1 << 17; // what the last table's entries stand for, on 64-bit targets
+constexpr u64 entries = 256;   // in a table of the map
+constexpr u64 piece = 1 << 17; // bytes of address space per entry of the last table, on 64-bit targets
 constexpr u64 max_module = 4096, max_info = 1024;
 constexpr u64 max_buckets = 1 << 24, looked_at_buckets = 256;
 constexpr u64 max_groups = 1 << 16;
 constexpr u64 collectible_flag = 1;
-constexpr u64 first_address = 0x10000; // what is below is a number
+constexpr u64 first_address = 0x10000; // smaller words are numbers
 
 class CodeDerivation {
 public:
@@ -35,8 +35,8 @@ public:
   }
 
 private:
-  // The uppermost table is a variable of the runtime's. From any of its entries the way down leads to a fragment within
-  // the piece of the address space that the way stands for, of a section that reaches as far.
+  // The root table is a variable of the runtime. From each of its entries, the path down leads to a fragment within the
+  // part of the address space that the path stands for, and to a section that covers the fragment.
   void find_map() {
     const char *name = "ExecutionManagerCodeRangeMapAddress";
     if (d_.descriptor.try_number(name))
@@ -58,11 +58,11 @@ private:
                                   "space that they stand for";
   }
 
-  // Addresses of processes lie in the part of the first entry, on 32-bit targets in any; the ways of the first few
-  // entries of each table are gone.
+  // In 64-bit processes, all addresses lie in the part of the root's first entry, in 32-bit processes in any. Follows
+  // only the first few entries per level.
   bool is_map(Address top) const {
     const unsigned levels = p_ == 8 ? 5 : 2;
-    std::vector<std::pair<Address, Address>> ways{{top, 0}}; // a table, and where its part begins
+    std::vector<std::pair<Address, Address>> ways{{top, 0}}; // a table, and the start of its part
     for (unsigned level = 0; level < levels; ++level) {
       const u64 size = (p_ == 8 ? piece : piece / 2) << 8 * (levels - 1 - level);
       std::vector<std::pair<Address, Address>> next;
@@ -96,9 +96,9 @@ private:
     return d_.word(target) == begin && d_.word(target + p_) >= end;
   }
 
-  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's}. A part's header lies in
-  // its assembly, the whole's in the image. Dumps may lack images, and heap dumps of Windows pieces of the runtime's
-  // own memory: then a header has to lie in the image, and what such a piece would hold is not asked.
+  // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's info}. A part's header lies
+  // in its assembly, the whole image's in the image. Dumps may lack images, and heap dumps of Windows pieces of the
+  // runtime's own memory: then a header only has to lie in the image, and the content of such a piece is not tested.
   Verdict is_info(const RangeSection &image, Address info) const {
     const std::optional<u64> module = d_.word(info), whole = d_.word(info + 5 * p_);
     if (info >= first_address && info % p_ == 0 && !module && !whole)
@@ -116,12 +116,12 @@ private:
   Address info_of(const RangeSection &image, i64 x) const {
     return d_.word(image.ready_to_run_module + u64(x)).value_or(0);
   }
-  // For all images that the dump says something about, and for one at least.
+  // Passes if the test passes for at least one image, and fails for none.
   Verdict for_images(const std::function<Verdict(const RangeSection &)> &test) const {
     const std::optional<u64> passed = images_that_pass(test);
     return passed == u64{0} ? Verdict::cannot_tell() : Verdict(passed.has_value());
   }
-  // How many images pass; nullopt if one fails.
+  // Returns how many images pass; nullopt if one fails.
   std::optional<u64> images_that_pass(const std::function<Verdict(const RangeSection &)> &test) const {
     u64 out = 0;
     for (const RangeSection &image : images_) {
@@ -132,8 +132,8 @@ private:
     }
     return out;
   }
-  // What leads to nothing that the dump has is not refuted by it: so an offset that one image speaks for by chance may
-  // be as possible as the right one, that all speak for. Those that most images speak for.
+  // Returns the offsets for which most images pass. An image whose pointer leads out of the dump does not refute an
+  // offset, so one that passes by chance for a single image would count as much as the right one, which passes for all.
   std::vector<i64> most_telling(const std::vector<i64> &offsets,
                                 const std::function<Verdict(const RangeSection &, i64)> &test) const {
     std::vector<i64> out;
@@ -151,7 +151,7 @@ private:
   }
 
   void derive_images() {
-    if (images_.empty()) { // nothing is compiled ahead: nobody will ask
+    if (images_.empty()) { // no code is compiled ahead of time: nobody needs the value
       d_.descriptor.missing["Module.ReadyToRunInfo"] = "no image with code that was compiled ahead is loaded";
       return;
     }
@@ -161,7 +161,7 @@ private:
             [&] { return most_telling(Derivation::offsets(0, max_module, i64(p_)), leads_to_info); },
             [&](i64 x) { return for_images([&](const RangeSection &image) { return leads_to_info(image, x); }); },
             "leads back to the Module and to the header of a ReadyToRun image, for every Module that has code in one",
-            [&](i64 x) { // what it leads to may lead to itself, and lie behind the Module
+            [&](i64 x) { // the info may point at itself, and lie behind the Module
               std::vector<u64> out;
               for (const RangeSection &image : images_)
                 out.push_back(info_of(image, x));
@@ -180,7 +180,7 @@ private:
         "a table of addresses in the image's code, one at least, for every such image");
   }
 
-  // {., ., Buckets}: their number, then each of four keys and four values, of which 0 and 1 are none.
+  // {., ., Buckets}: their number, then for each bucket four keys and four values; keys 0 and 1 are unused.
   Verdict is_method_map(Address map, const RangeSection &image) const {
     const std::optional<u64> buckets = d_.word(map + 2 * p_);
     if (!buckets)
@@ -199,7 +199,7 @@ private:
         const std::optional<u64> key = d_.word(at), value = d_.word(at + 4 * p_);
         if (!key || !value || *key <= 1)
           continue;
-        // A composite image's map is of all its parts.
+        // A composite image's map has the methods of all its parts.
         if (*key < image.begin || *key >= image.end || *value << 1 < first_address)
           return false;
         any |= d_.word(*value << 1).has_value();
@@ -207,8 +207,8 @@ private:
     return any ? Verdict(true) : Verdict::cannot_tell();
   }
 
-  // The runtime and its CoreLib are built together, so what version of GC info the compiler writes tells an image of
-  // the newest format that is loaded: its other images may be older.
+  // The runtime and its CoreLib are built together, so the loaded image of the newest format shows the version of GC
+  // info that the JIT writes: other images may be older.
   void find_versions() {
     ContractDescriptor &d = d_.descriptor;
     const std::optional<i64> at = d.try_offset("Module", "ReadyToRunInfo");
@@ -227,7 +227,8 @@ private:
       d.set_number("GCInfoVersion", version ? version : pointers ? 4 : 3, false, Origin::discovered);
   }
 
-  // A method of more than 256 bytes is enough; no other map has such a value.
+  // True if a map has pointer entries. One method of more than 256 bytes is enough; no other kind of map has such a
+  // value.
   bool has_pointer_groups() const {
     for (const RangeSection &section : heaps_) {
       const u64 start = d_.word(section.heap_list + 2 * p_).value_or(0),

@@ -15,7 +15,7 @@ struct Sample {
   Address method_table, own_class;
 };
 
-// Types that CoreLib has loaded, String first.
+// Returns types that CoreLib has loaded, String first.
 std::vector<Sample> samples_of(const Derivation &d, Address string) {
   const ContractDescriptor &known = d.descriptor;
   i64 class_at = known.offset("MethodTable", "EEClassOrCanonMT"), back_at = known.offset("EEClass", "MethodTable");
@@ -44,8 +44,8 @@ std::vector<Sample> samples_of(const Derivation &d, Address string) {
   return out;
 }
 
-// A null, or a list whose FieldDescs name their type first; a list of chunks of methods also begins so, but goes on
-// with something else. Lists of one field tell nothing, so one of at least two is wanted.
+// Passes for a null, or a list whose FieldDescs point at their type first; a list of method chunks begins alike, but
+// continues in another way. A list with one field is no evidence, so one with two or more is needed.
 Verdict leads_to_fields(const Derivation &d, const std::vector<Sample> &samples, i64 x) {
   const u64 size = d.pointer_size + 8;
   bool any = false, readable = false;
@@ -60,7 +60,7 @@ Verdict leads_to_fields(const Derivation &d, const std::vector<Sample> &samples,
   return readable ? Verdict(any) : Verdict::cannot_tell();
 }
 
-// Primitives and enums, whose one instance field says what they are. (Of IntPtr it says otherwise.)
+// Primitives and enums, whose only instance field has the type's own element type. (IntPtr's field has another.)
 struct Primitive {
   Address own_class;
   u32 base_size;
@@ -85,7 +85,7 @@ std::vector<Primitive> primitives_of(const Derivation &d, const std::vector<Samp
   return out;
 }
 
-// Both values are bytes of EEClass; three different sizes are wanted, so that no constant passes.
+// Both values are bytes of EEClass; three different sizes are needed, so that no constant passes.
 void derive_primitives(Derivation &d, const std::vector<Sample> &samples) {
   std::vector<Primitive> primitives = primitives_of(d, samples);
   unsigned sizes = 0;

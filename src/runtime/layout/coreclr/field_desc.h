@@ -1,4 +1,4 @@
-// Derives where an EEClass keeps the list of its type's fields, and what it says of structs. Needs what
+// Derives the offset in an EEClass of its type's list of fields, and its data on structs. Needs the values that
 // derive_method_table() enters.
 #pragma once
 #include "runtime/layout/derivation.h"

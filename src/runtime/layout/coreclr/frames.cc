@@ -18,9 +18,9 @@ namespace {
 
 constexpr u64 no_frame = ~u64{0};
 constexpr u64 max_frames = 1 << 16;    // of one thread
-constexpr u64 first_pointer = 0x10000; // what is below is a number
-constexpr i64 table_entries = 256;     // of g_dacTable, looked at on either side of a known one
-constexpr u32 max_protected = 4096;    // references of one GCFrame
+constexpr u64 first_pointer = 0x10000; // smaller words are numbers
+constexpr i64 table_entries = 256;     // searched in g_dacTable on either side of the known one
+constexpr u32 max_protected = 4096;    // limit of references in one GCFrame
 constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
                            thread_start = "DebuggerU2MCatchHandlerFrame", faulting_exception = "FaultingExceptionFrame";
 
@@ -55,10 +55,11 @@ private:
     Address address;
     u64 identifier;
     const ThreadPlace *thread;
-    bool is_last; // the outermost
+    bool is_last; // the outermost one
   };
 
-  // A list of records on the thread's stack, each further out than the one before; the last one's link is all ones.
+  // Returns a list of records on the thread's stack, each further out than the one before; the last one's link is all
+  // ones.
   std::optional<std::vector<Address>> frames_of(const ThreadPlace &thread, i64 head) const {
     std::vector<Address> out;
     for (std::optional<u64> at = d_.word(thread.address + u64(head)); at && *at != no_frame; at = d_.word(*at + 8)) {
@@ -69,8 +70,8 @@ private:
     return d_.word(thread.address + u64(head)) ? std::optional(std::move(out)) : std::nullopt;
   }
 
-  // Does the list begin with records on another stack, from which the runtime deals with an overflow of the thread's
-  // own? It ends as any list does.
+  // True if the list begins with records on another stack, from which the runtime handles an overflow of the thread's
+  // own stack. It ends as any list does.
   bool begins_elsewhere(const ThreadPlace &thread, i64 head) const {
     constexpr u64 most_elsewhere = 16;
     u64 count = 0;
@@ -84,8 +85,8 @@ private:
     return at && count;
   }
 
-  // Of all but a few threads: one may have been stopped while its list changed. Lists that begin elsewhere show
-  // nothing.
+  // Passes if it holds for all but a few threads: one may have been stopped while its list changed. Lists that begin
+  // elsewhere are no evidence.
   Verdict is_head(i64 x) const {
     Vote vote;
     for (const ThreadPlace &thread : threads_)
@@ -127,13 +128,14 @@ private:
     }
   }
 
-  // In a FaultingExceptionFrame, by its CONTEXT.
+  // Offset of the stack pointer in a FaultingExceptionFrame, in its CONTEXT.
   u64 place_of_stack_pointer() const { return u64{layout_->faulting_context} + layout_->stack_pointer_at; }
   u64 fault_stack_pointer(const FramePlace &frame) const {
     return d_.word(frame.address + place_of_stack_pointer()).value_or(0);
   }
 
-  // Is it a record on another stack that says where its thread stood when its own had no room left? No other one is.
+  // True for a kind of record on another stack whose stack pointer is near the end of the thread's own stack; no other
+  // kind has that.
   bool tells_overflow(u64 identifier) const {
     return std::any_of(elsewhere_.begin(), elsewhere_.end(), [&](const FramePlace &frame) {
       const u64 sp = fault_stack_pointer(frame), limit = frame.thread->limit;
@@ -141,7 +143,8 @@ private:
     });
   }
 
-  // Are they records with the registers of a thread of this processor in them, whose stack stood further out?
+  // True if they are records that contain the registers of a thread of this processor, with a stack pointer further
+  // out.
   bool hold_registers(u64 identifier) const {
     bool any = false;
     for (const FramePlace &frame : frames_) {
@@ -159,7 +162,7 @@ private:
     return any;
   }
 
-  // Do most of them keep their Thread there? Not all that the runtime makes itself say it.
+  // True if most of them have their Thread at that offset. Some that the runtime makes for itself do not.
   bool keep_thread(u64 identifier, i64 offset) const {
     u64 keep = 0, others = 0;
     for (const FramePlace &frame : frames_)
@@ -168,9 +171,9 @@ private:
     return keep > others;
   }
 
-  // Are they native calls, with these words at that offset: where the stack stood, somewhat below the record, which is
-  // the calling method's; where the call returns to; and the caller's frame pointer? One of which the second is null
-  // calls nothing now.
+  // True if they are native calls, with these words at that offset: the stack pointer, somewhat below the record, which
+  // lies in the calling method's frame; the return address; and the caller's frame pointer. A null return address means
+  // that no call is in progress.
   bool are_calls(u64 identifier, i64 offset) const {
     constexpr u64 largest_frame = 1 << 20;
     bool any = false;
@@ -200,7 +203,7 @@ private:
                          std::all_of(elsewhere_.begin(), elsewhere_.end(), is_number);
     numbers ? set_numbers() : derive_vtables();
   }
-  // .NET 10 on, where the target's descriptor is not to be had: as 10.0 numbers them.
+  // .NET 10 and later, if the target's descriptor is not in the dump: uses the numbers of 10.0.
   void set_numbers() {
     const FrameKind *call = find_frame_kind(inlined_call.data());
     const bool has_calls = std::any_of(frames_.begin(), frames_.end(),
@@ -214,8 +217,8 @@ private:
         d_.descriptor.set_number(kind.identifier(), number, false, Origin::table);
   }
 
-  // The order of the vtables is known; where it begins is told by that of native calls, which no other Frame looks
-  // like.
+  // The order of the vtables is known; its start is found by the vtable of native calls, as no other Frame looks like
+  // one.
   bool is_windows() const { return d_.target.os == OperatingSystem::windows; }
   static bool is_of_com(std::string_view name) {
     return name == "ComMethodFrame" || name == "CLRToCOMMethodFrame" || name == "ComPrestubMethodFrame";
@@ -230,7 +233,7 @@ private:
   }
 
   struct Seen {
-    std::optional<i64> index; // in the table
+    std::optional<i64> index; // in g_dacTable
     bool is_call = false, may_be_helper = false, is_overflow = false, is_fault = false;
   };
   void derive_vtables() {
@@ -287,7 +290,8 @@ private:
       if (std::optional<Address> vtable = table_.variable(first + static_cast<i64>(i)))
         d_.descriptor.set_number(find_frame_kind(names[i].data())->identifier(), *vtable, false, Origin::discovered);
   }
-  // What most lists end with, apart from calls and helper methods, is what the runtime starts threads under.
+  // Returns the kind that most lists end with, apart from calls and helper methods: the runtime starts threads under
+  // it.
   std::optional<u64> start_of_threads(const std::map<u64, Seen> &seen) const {
     std::map<u64, u64> ends;
     for (const FramePlace &frame : frames_)
@@ -304,7 +308,7 @@ private:
       }
     return most > second ? std::optional(vtable) : std::nullopt;
   }
-  // What such a Frame holds must lie where it says: a CONTEXT of this stack, places of references.
+  // True if the kind's pointers lead where they should: to a CONTEXT with this stack, to places of references.
   bool may_be(u64 vtable, const FrameKind &kind) const {
     const HelperMethodLayout helper(d_.target.architecture, d_.target.os);
     for (const FramePlace &frame : frames_) {
@@ -327,7 +331,7 @@ private:
     }
     return true;
   }
-  // Which kinds the Frames that there are would be: by the shape of each, as that is all that matters.
+  // Returns the kinds of the existing Frames under this assumption, by their shapes, as nothing else matters.
   std::vector<u64> kinds_told(const std::vector<std::string_view> &names, const std::map<u64, Seen> &seen,
                               i64 first) const {
     std::vector<u64> out;
@@ -357,8 +361,8 @@ private:
         "where the stack stood, below the record, and then where the call returns to, for every such Frame");
   }
 
-  // What native code of the runtime protects: records on the stack that name their Thread in their second word. Where
-  // no thread has one, that is no loss.
+  // Records on the stack by which native code of the runtime protects references; their second word is their Thread. If
+  // no thread has one, nothing is lost.
   bool is_protected(const ThreadPlace &thread, u64 at) const {
     const std::optional<u64> places = d_.word(at + 16);
     const std::optional<u32> count = d_.memory.try_load<u32>(at + 24);
@@ -392,7 +396,7 @@ private:
   Derivation &d_;
   const i64 p_;
   const DacTable table_;
-  const FrameLayout *const layout_; // of the processor
+  const FrameLayout *const layout_; // for the processor
   std::vector<ThreadPlace> threads_;
   std::vector<FramePlace> frames_, elsewhere_; // on the threads' own stacks, and on others
 };

@@ -8,13 +8,13 @@ namespace dnheap {
 
 namespace {
 
-constexpr i64 first_variable = -64, last_variable = 192; // of g_dacTable, wide
+constexpr i64 first_variable = -64, last_variable = 192; // in g_dacTable, with a margin
 
-// gc/gcpriv.h, card_table_info: behind three words stand the bounds of what the table covers. The first cards follow
-// the header; the GC's pointer to them is moved such that the address of an object, in units, is their index.
+// gc/gcpriv.h, card_table_info: three words, then the bounds of the covered range. The first cards follow the header;
+// the GC's pointer to them is shifted such that an object's address, in units, is their index.
 struct CardTable {
   Address info = 0, lowest = 0, highest = 0;
-  Address cards = 0; // that pointer
+  Address cards = 0; // that shifted pointer
 };
 
 std::optional<CardTable> read_card_table(const Derivation &d) {
@@ -33,8 +33,8 @@ std::optional<CardTable> read_card_table(const Derivation &d) {
   return out.lowest && out.lowest < out.highest ? std::optional(out) : std::nullopt;
 }
 
-// A variable that holds that pointer: g_card_table. Where g_dacTable is not in the dump, the first of all; others are
-// the GC's own copies.
+// Finds the variable that holds that pointer: g_card_table. If g_dacTable is not in the dump, the first such variable
+// of all; others are the GC's own copies.
 std::optional<Address> cards_variable(const Derivation &d, const DacTable &table, Address cards) {
   for (i64 i = first_variable; i < last_variable; ++i)
     if (std::optional<Address> variable = table.variable(i); variable && d.word(*variable) == cards)
@@ -50,8 +50,8 @@ std::optional<Address> cards_variable(const Derivation &d, const DacTable &table
 
 } // namespace
 
-// g_lowest_address and g_highest_address are neighbours in g_dacTable. What they hold is in the header of the card
-// table as well: that is the test. Without g_dacTable the header itself is taken, if the runtime uses that card table.
+// g_lowest_address and g_highest_address are neighbours in g_dacTable. Their values must equal those in the header of
+// the card table. Without g_dacTable, the header itself is used, if the runtime uses that card table.
 void derive_gc_bounds(Derivation &d, Address gc_variable) {
   ContractDescriptor &to = d.descriptor;
   const std::optional<CardTable> card_table = read_card_table(d);

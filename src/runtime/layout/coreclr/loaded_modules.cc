@@ -26,8 +26,8 @@ public:
   }
 
 private:
-  // 8.0: {DomainAssembly *, …, number}: where a module has its statics. The number of a module that was unloaded is
-  // given to another one, in any order; one that is half gone may have anything there, so most modules have to fit.
+  // 8.0: {DomainAssembly *, …, number}: the statics of a module. The number of an unloaded module is reused, in any
+  // order; a module that is half unloaded may have garbage there, so only most modules have to fit.
   void derive_local_module() {
     if (!d_.descriptor.find_field("MethodTable", "Token"))
       return;
@@ -41,7 +41,7 @@ private:
     d_.choose(
         "Module", "DomainLocalModule", [&] { return Derivation::offsets(p_, 256 * p_, p_); }, passes,
         "leads to the module's own assembly, and has a number that no other module has, for most modules");
-    // The class's size is counted without what follows, and the number is the last member.
+    // The class's size excludes what follows, and the number is the last member.
     auto ends_class = [&](i64 x) {
       for (Address mt : {string_, object_}) {
         std::optional<u64> own = d_.follow(mt, {d_.descriptor.offset("MethodTable", "EEClassOrCanonMT")});
@@ -55,7 +55,7 @@ private:
         "two bytes before it stands the size of a class that ends with it, in String's and Object's");
   }
 
-  // What a DomainLocalModule at that offset says; nullopt if there is none of the module's.
+  // Returns the number in a DomainLocalModule at that offset; nullopt if the module has none there.
   std::optional<u64> module_number(Address module, i64 x) const {
     std::optional<u64> local = d_.follow(module, {x}), assembly = d_.follow(module, {x, 0, 0});
     std::optional<u64> number = local ? d_.word(*local + 5 * u64(p_)) : std::nullopt;
@@ -63,7 +63,7 @@ private:
                                                                                                   : std::nullopt;
   }
 
-  // All types that a collectible module defines are collectible.
+  // True if a type of the module is collectible: in a collectible module, all are.
   bool is_collectible(Address module) const {
     std::optional<i64> map = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
     std::optional<u64> table = map ? d_.word(module + u64(*map + p_)) : std::nullopt;
@@ -79,7 +79,7 @@ private:
     return false;
   }
 
-  // The MethodTable of the managed LoaderAllocator.
+  // Returns the MethodTable of the managed LoaderAllocator.
   Address loader_allocator_type() const {
     const Metadata *metadata = metadata_of_(core_);
     std::optional<i64> map = d_.descriptor.try_offset("Module", "TypeDefToMethodTableMap");
@@ -91,7 +91,8 @@ private:
     return 0;
   }
 
-  // Collectible modules have one that has a handle to a managed one. Without such modules there is nothing to find.
+  // Collectible modules have a LoaderAllocator with a handle to a managed one. Without such modules there is nothing to
+  // find.
   void derive_loader_allocator() {
     for (Address module : modules_)
       if (is_collectible(module))
@@ -100,7 +101,7 @@ private:
     if (!loader_allocator_type_)
       return;
     const char *predicate = "leads from collectible modules to a System.Reflection.LoaderAllocator";
-    // What is known to lead elsewhere is left out.
+    // Offsets with a known other meaning are left out.
     std::set<i64> taken;
     for (const auto &[name, field] : d_.descriptor.types["Module"].fields)
       taken.insert(field.offset);
@@ -115,20 +116,20 @@ private:
         [&](i64 y) { return !managed_allocators(x, y).empty(); }, predicate,
         [&](i64 y) { return managed_allocators(x, y); });
   }
-  // Where what the modules have at `x` may have that handle: within its own memory.
+  // Returns the offsets at which the structure at `x` may have that handle, within the structure's own memory.
   std::vector<i64> handles(i64 x) const {
     std::optional<i64> published = d_.descriptor.try_offset("LoaderAllocator", "ObjectHandle");
     if (published && !managed_allocators(x, *published).empty())
       return {*published};
     constexpr u64 most_words = 320;
-    u64 end = 0; // the largest: what half gone modules have may be anything
+    u64 end = 0; // the largest size, as half unloaded modules may have garbage there
     for (Address module : collectible_)
       if (std::optional<u64> allocator = d_.follow(module, {x}))
         end = std::max(end, d_.room(*allocator, most_words * u64(p_)));
     return d_.search(0, static_cast<i64>(end), p_, [&](i64 y) { return !managed_allocators(x, y).empty(); });
   }
-  // The objects that the handles of the collectible modules lead to, if most are of that type. The handle is a weak
-  // one: of an allocator that is going away it is empty. A module that is half gone may have anything.
+  // Returns the objects that the handles of the collectible modules lead to, if most are of that type. The handle is
+  // weak: it is empty if the allocator is being unloaded. A module that is half unloaded may have garbage.
   std::vector<u64> managed_allocators(i64 x, i64 y) const {
     std::vector<u64> out;
     u64 there = 0, wrong = 0;
@@ -149,7 +150,7 @@ private:
   const std::span<const Address> modules_;
   const MetadataOf &metadata_of_;
   Address string_ = 0, object_ = 0, core_ = 0; // MethodTables, and CoreLib's Module
-  std::vector<Address> collectible_;           // modules
+  std::vector<Address> collectible_;           // collectible modules
   Address loader_allocator_type_ = 0;          // the MethodTable of the managed one
 };
 

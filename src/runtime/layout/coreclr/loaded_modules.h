@@ -1,5 +1,5 @@
-// Derives what is found by looking at all modules that an application has loaded: where a module has its statics before
-// .NET 9, and its LoaderAllocator. See derivation.h.
+// Derives values that need a look at all loaded modules: the offset of a module's statics before .NET 9, and of its
+// LoaderAllocator. See derivation.h.
 #pragma once
 #include "runtime/layout/derivation.h"
 
@@ -7,7 +7,7 @@ namespace dnheap {
 
 class Metadata;
 
-// Null: it is not in the target.
+// Null: the metadata is not in the target.
 using MetadataOf = std::function<const Metadata *(Address module)>;
 
 // Needs derive_assemblies(). `modules`: all that the runtime lists.

@@ -13,7 +13,7 @@ namespace dnheap {
 
 namespace {
 
-// The MethodTables that everything else is measured against.
+// The reference points for all other values.
 struct KnownTypes {
   Address string = 0, object = 0, object_array = 0;
 };
@@ -34,8 +34,8 @@ public:
   }
 
 private:
-  // MTFlags and BaseSize are the first words of every MethodTable since .NET Core 1.0; that String and Free are found
-  // by them is the test.
+  // MTFlags and BaseSize have been the first words of every MethodTable since .NET Core 1.0; the test is that String
+  // and Free are found by them.
   void derive_head() {
     flags_at_ = d_.fixed("MethodTable", "MTFlags", 0);
     base_size_at_ = d_.fixed("MethodTable", "BaseSize", 4);
@@ -50,7 +50,7 @@ private:
     auto f = flags(mt), b = base_size(mt);
     if (!f || !b || !(*f & mt_has_component_size) || (*f & 0xffff) != 1 || *b != 3 * p_)
       return false;
-    // No parent, no module, no interfaces: nothing but flags and base size is set in the first words.
+    // No parent, no module, no interfaces: only flags and base size are set in the first words.
     return d_.word(mt + 2 * static_cast<u64>(p_)) == u64{0} && d_.word(mt + 3 * static_cast<u64>(p_)) == u64{0};
   }
   bool is_string(Address mt) const {
@@ -63,13 +63,13 @@ private:
            (*f & mt_contains_gc_pointers);
   }
 
-  // The MethodTable behind a published global; else the one of which the runtime's data holds a pointer. Several
-  // variables may point at the same one.
+  // Returns the MethodTable behind a published global; else the only one that passes and to which the runtime's data
+  // has a pointer. Several variables may point at the same one.
   Address find_known(const char *global, const std::function<bool(Address)> &passes, const char *predicate) {
     std::optional<u64> variable = d_.descriptor.try_number(global);
     if (variable)
       if (std::optional<u64> mt = d_.word(*variable); !mt || passes(*mt))
-        return mt.value_or(0);        // of some dumps it is not there
+        return mt.value_or(0);        // some dumps lack it
     std::map<Address, Address> found; // MethodTable → variable
     d_.scan_data([&](Address at, u64 word) {
       if (word > 0x10000 && word % d_.pointer_size == 0 && !found.contains(word) && passes(word))
@@ -98,7 +98,7 @@ private:
         "component size 2, the base size of a string, and a parent without parent");
   }
 
-  // Does that word of String's lead to Object?
+  // True if the word at that offset in String leads to Object.
   bool is_parent_at(Address string, i64 x) const {
     std::optional<u64> parent = d_.follow(string, {x});
     return parent && flags(*parent) && !(*flags(*parent) & mt_has_component_size) && base_size(*parent) == 3 * p_ &&
@@ -151,8 +151,8 @@ private:
         "the classes of String and Object point back at them");
   }
 
-  // The module of String is the one whose metadata has a System.String; the row numbers there say where a MethodTable
-  // keeps its own: from .NET 9 on above eight flag bits, before that in 16 bits.
+  // The module of String is the one whose metadata has a System.String. Its row numbers there show where a MethodTable
+  // has its own row: in .NET 9 and later above eight flag bits, in 8.0 in 16 bits.
   void derive_module() {
     if (!known_.object)
       return;
@@ -184,7 +184,7 @@ private:
     };
     const char *predicate = core ? "String's and Object's row numbers in the metadata"
                                  : "String's and Object's row numbers: their places in Module.TypeDefToMethodTableMap";
-    // 8.0: 16 bits of flags, then the 16-bit row number; MTFlags2 stands for those flags there.
+    // 8.0: 16 bits of flags, then the 16-bit row number; there, MTFlags2 is these flags.
     std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "MTFlags2");
     bool has_flags2 = published && flags2(*published);
     if (!d_.search(8, 16, 2, token16).empty() && !has_flags2 && d_.search(8, 16, 4, flags2).empty()) {
@@ -203,14 +203,14 @@ private:
     derive_type_map(string.value_or(0) >> 8, object.value_or(0) >> 8);
   }
 
-  // The same member of String's and of Object's MethodTable.
+  // Reads the same member of String's and of Object's MethodTable.
   template <std::unsigned_integral T> std::pair<std::optional<T>, std::optional<T>> two(i64 x) const {
     return {d_.memory.try_load<T>(known_.string + static_cast<u64>(x)),
             d_.memory.try_load<T>(known_.object + static_cast<u64>(x))};
   }
 
-  // Where CoreLib's Module may have its TypeDefToMethodTableMap {Next, TableData, u32 Count}: the table, indexed by row
-  // number, leads to String and Object. Its low bits are flags.
+  // Returns offsets in CoreLib's Module at which TypeDefToMethodTableMap {Next, TableData, u32 Count} may lie: the
+  // table, indexed by row number, leads to String and Object. Its words have flags in their low bits.
   std::vector<i64> type_maps(u32 string_rid, u32 object_rid) const {
     std::optional<u64> module = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "Module")});
     if (!module || string_rid == object_rid)
@@ -241,7 +241,7 @@ private:
     return 0;
   }
 
-  // Object has four virtual methods and no interface; String has some of each.
+  // Object has four virtual methods and no interface; String has more of each.
   void derive_virtuals() {
     if (!known_.object)
       return;
@@ -264,7 +264,7 @@ private:
         "follows NumVirtuals; Object has no interface, String has more");
   }
 
-  // An array keeps its element type where others keep their instantiation: object[]'s is Object.
+  // An array keeps its element type where other types keep their instantiation: for object[] it is Object.
   void derive_instantiation() {
     if (!known_.object)
       return;
@@ -284,9 +284,9 @@ private:
     derive_dictionary();
   }
 
-  // String implements IEquatable<string>, IComparable<string>, …: generic types of one argument whose only dictionary
-  // holds String itself. That pins the word in which the counts lie. Which half is which, only a type with several
-  // arguments tells; the type system checks each type's count against its metadata.
+  // String implements IEquatable<string>, IComparable<string>, …: generic types with one argument, whose only
+  // dictionary holds String itself. That identifies the word with the two counts, but only a type with several
+  // arguments would show which half is which; the type system checks each type's count against its metadata.
   void derive_dictionary() {
     std::vector<Address> generics = string_interfaces();
     auto counts = [&](i64 x) {

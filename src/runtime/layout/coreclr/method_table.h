@@ -1,5 +1,5 @@
-// Derives what the RuntimeTypeSystem and Loader contracts need of MethodTable, EEClass, Module and their neighbours.
-// Everything hangs on three MethodTables that can be recognised by content alone: Free, System.String and
+// Derives the offsets in MethodTable, EEClass, Module and their neighbours that the RuntimeTypeSystem and Loader
+// contracts need. All rest on three MethodTables that can be identified by content alone: Free, System.String and
 // System.Object.
 #pragma once
 #include "runtime/layout/derivation.h"

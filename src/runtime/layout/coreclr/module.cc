@@ -11,8 +11,8 @@ bool is_core(const Metadata &metadata) {
   return assembly && assembly->name == core_library_name;
 }
 
-// Is `base` where an image of System.Private.CoreLib begins? Where the dump lacks the image (gcore and kernels leave
-// out what is in files), the list of mapped files has to do: it names the file that is mapped there.
+// True if an image of System.Private.CoreLib begins at `base`. If the image is not in the dump (gcore and kernels leave
+// out file contents), the list of mapped files decides, by the name of the file that is mapped there.
 Verdict is_core_image(const Derivation &d, std::optional<u64> base) {
   const Module *mapped = base ? d.target.find_module(*base) : nullptr;
   if (std::optional<ModuleMetadata> found = base ? read_image_metadata(d.memory, *base) : std::nullopt)
@@ -30,14 +30,14 @@ constexpr const char *predicate = "CoreLib's Module leads to an image whose meta
 
 } // namespace
 
-// .NET 9 and 10: Module.Base. 8.0: Module → PEAssembly → PEImage → layout → Base; the last three steps lie at the same
-// places in every build seen (a vtable pointer, then the member), but for the slot in PEImage.
+// .NET 9 and 10: Module.Base. 8.0: Module → PEAssembly → PEImage → layout → Base; the last three steps have the same
+// offsets in every build seen (a vtable pointer, then the member), except the slot in PEImage.
 Verdict derive_core_module(Derivation &d, Address module, std::optional<ModuleMetadata> &metadata) {
   i64 p = static_cast<i64>(d.pointer_size);
   auto base = [&](i64 x) { return d.word(module + static_cast<u64>(x)); };
   auto direct = [&](i64 x) { return is_core_image(d, base(x)); };
-  // What lies behind a Module in memory may point at the same image: only its first part is searched, in which every
-  // version keeps these members, and the first word that passes is taken.
+  // Data behind a Module in memory may point at the same image: only its first part is searched, in which every version
+  // keeps these members, and the first word that passes is taken.
   auto first = [&](const Derivation::Predicate &passes) {
     for (i64 x = p; x < 128 * p; x += p)
       if (passes(x).passes())
@@ -67,7 +67,7 @@ Verdict derive_core_module(Derivation &d, Address module, std::optional<ModuleMe
     return false;
   d.descriptor.missing.erase("Module.Base"); // not needed any more
   i64 assembly = d.descriptor.offset("Module", "PEAssembly");
-  // Several slots may hold a layout (flat, loaded): all of them show the same metadata, so the last is as good as any.
+  // Several slots may hold a layout (flat, loaded): all lead to the same metadata, so the last is as good as any.
   i64 slot = slot_of(assembly).back();
   d.choose(
       "PEImage", "LoadedImageLayout", [&] { return std::vector<i64>{slot}; },

@@ -11,10 +11,10 @@ namespace dnheap {
 
 namespace {
 
-// Where the variables lie in g_dacTable (inc/dacvars.h), wide of what any version has: the table counted from
-// g_gcDacGlobals, the cache behind the table.
+// Bounds of the variables' places in g_dacTable (inc/dacvars.h), wider than in any version: the table counted from
+// g_gcDacGlobals, the cache counted from the table.
 constexpr i64 first_table = 40, last_table = 80, last_cache = 4;
-constexpr u32 looked_at = 64, most_looked_at = 1 << 16; // entries of what may be the table
+constexpr u32 looked_at = 64, most_looked_at = 1 << 16; // entries of a candidate table
 constexpr u32 least_size = 128, most_free_blocks = 4096;
 
 class SyncBlocksDerivation {
@@ -31,8 +31,7 @@ public:
     i64 sync_block = d_.descriptor.try_offset("SyncTableEntry", "SyncBlock").value_or(0);
     if (!d_.descriptor.find_field("SyncTableEntry", "SyncBlock"))
       d_.descriptor.set_field("SyncTableEntry", "SyncBlock", sync_block, Origin::discovered);
-    // Entries that were never used hold whatever the memory held before: one object that names its entry is proof
-    // enough.
+    // Entries that were never used hold garbage: one object that leads back to its entry is proof enough.
     auto is_object = [&](i64 x) -> Verdict {
       return x != sync_block && (links(table_, static_cast<u64>(x), most_looked_at, 1).there ||
                                  is_plausible(links(table_, static_cast<u64>(x), looked_at)));
@@ -50,13 +49,14 @@ public:
   }
 
 private:
-  // Entries by what they name: an object whose header has their index, one whose header has not, nothing (free), or
-  // what can be no object. Headers may be damaged; this is what finds that out, so it does not rely on all.
+  // Counts of entries by what they refer to: an object whose header has their index, one whose header has not, nothing
+  // (free), or something that cannot be an object. Headers may be damaged, and a later step finds that out, so the test
+  // does not require all to be sound.
   struct Links {
     u32 there = 0, not_there = 0, free = 0, wrong = 0;
   };
   static bool is_plausible(const Links &links) { return links.wrong <= links.there + links.not_there + links.free; }
-  // Of so many entries, or until so many are there.
+  // Counts these entries, or stops once `enough` are linked both ways.
   Links links(Address table, u64 object_at, u32 entries, u32 enough = ~u32{0}) const {
     const DataType *type = d_.descriptor.find_type("SyncTableEntry");
     const u64 size = type ? type->size.value_or(2 * d_.pointer_size) : 2 * d_.pointer_size;
@@ -79,7 +79,7 @@ private:
   Address find_table() const {
     if (std::optional<u64> published = d_.descriptor.try_number("SyncTableEntries"))
       return *published;
-    // One that is in use is mostly found by its first entries; if all of these are free again, by later ones.
+    // A table in use is usually found by its first entries; if all of these are free again, by later ones.
     std::set<Address> found;
     u32 entries = looked_at;
     d_.memory.as_searched([&] {
@@ -98,7 +98,8 @@ private:
     return 0;
   }
 
-  // The variables of which most of so many entries name an object whose header names them: that no other table has.
+  // Returns the variables with the most entries that refer to an object whose header refers back: no other table has
+  // such entries.
   std::set<Address> linked_tables(u32 entries) const {
     std::map<u32, std::set<Address>> by_links;
     for (i64 i = first_table; i <= last_table; ++i)
@@ -112,7 +113,7 @@ private:
     return by_links.empty() ? std::set<Address>() : by_links.rbegin()->second;
   }
 
-  // What must hold whatever lies beside it: all entries up to there have been used.
+  // Must hold whatever the neighbouring words are: all entries up to that count have been used.
   bool counts_entries(Address cache, i64 x) const {
     u32 count = d_.memory.try_load<u32>(cache + static_cast<u64>(x)).value_or(0);
     return count && count - 1 <= ObjectHeader::index_mask &&
@@ -135,7 +136,7 @@ private:
   std::vector<i64> counts(Address cache) const {
     return d_.search(16 + 4, 64 * p_, p_, [&](i64 x) { return is_count(cache, x); });
   }
-  // Variables behind that of the table, with this index, that lead to what counts its entries.
+  // Returns variables after the table's, which has this index, that lead to a count of its entries.
   std::set<Address> caches(i64 of_table) const {
     std::set<Address> out;
     for (i64 behind = 1; behind <= last_cache; ++behind)

@@ -13,12 +13,12 @@ namespace dnheap {
 
 namespace {
 
-// Steps along lists of threads, in all: any number of candidates may each lead through a list of any length.
+// Total steps along lists of threads: any number of candidates may each lead through a list of any length.
 constexpr u64 max_steps = 1 << 24;
-// Of one list. Threads that have ended stay in it until their objects are collected, so there may be far more of them
+// In one list. Threads that have ended stay in it until their objects are collected, so there may be far more of them
 // than the target has threads.
 constexpr u64 max_threads = 1 << 20;
-// Where a Thread keeps its id, in words from its link on.
+// Range of the OS id in a Thread, in words from its link.
 constexpr i64 first_id_word = -64, end_id_word = 96;
 
 class ThreadDerivation {
@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  // A target that publishes where its list lies need not prove it: a list that is damaged is for the reader to say.
+  // A target that publishes its list need not prove it: the reader reports a damaged list.
   bool take_published() {
     const ContractDescriptor &d = d_.descriptor;
     const std::optional<u64> variable = d.try_number("ThreadStore");
@@ -60,11 +60,11 @@ private:
     return true;
   }
 
-  // All variables that the table names near g_gcDacGlobals, from and to which number.
+  // Range of the searched variables in the table, counted from g_gcDacGlobals.
   static constexpr i64 first_variable = -64, end_variable = 192;
 
-  // A thread is linked into the list by a word inside it: the addresses of those words. Empty when there are more than
-  // `most`, as in a list that runs in a circle.
+  // A thread is linked into the list by a word inside it. Returns the addresses of those words; empty if there are more
+  // than `most`, as in a list with a cycle.
   std::vector<Address> chain(Address head, u64 most) {
     std::vector<Address> nodes;
     if (++steps_ > max_steps)
@@ -77,9 +77,9 @@ private:
     return nodes;
   }
 
-  // g_dacTable holds the address of g_gcDacGlobals; it is found by that. Around it: ThreadStore::s_pThreadStore,
-  // g_pFinalizerThread, g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain.
-  // All variables that the table names, those shortly before g_gcDacGlobals first, since ThreadStore is one of them.
+  // Around the entry of g_gcDacGlobals, g_dacTable has: ThreadStore::s_pThreadStore, g_pFinalizerThread,
+  // g_pSuspensionThread, g_heap_type, g_gcDacGlobals, AppDomain::m_pTheAppDomain. Returns all variables in range,
+  // beginning with those shortly before g_gcDacGlobals, since ThreadStore is one of them.
   std::vector<Address> variables() const {
     std::vector<Address> out;
     auto add = [&](i64 from, i64 to) {
@@ -90,7 +90,7 @@ private:
     add(-4, 8);
     add(first_variable, -4);
     add(8, end_variable);
-    // Without the table (heap dumps of Windows leave constants out) any variable may be meant.
+    // Without the table (heap dumps of Windows leave constants out), every variable is a candidate.
     if (out.empty())
       d_.scan_data([&](Address variable, u64 word) {
         if (word % d_.pointer_size == 0 && d_.memory.find(word))
@@ -99,9 +99,9 @@ private:
     return out;
   }
 
-  // The list's head is followed by its tail and a word; then comes its length. Its threads carry ids of the target's:
-  // but a process in a container of its own numbers them otherwise, and a target that publishes its layout need not
-  // prove it.
+  // The list's head is followed by its tail and a word; then comes its length. Its threads have ids of the target's
+  // threads. Not so in a process in a container of its own, which numbers them in another way; but a target that
+  // publishes its layout need not prove it.
   bool is_thread_store(Address store, i64 first, bool published = false) {
     const Address head = store + static_cast<u64>(first);
     const i64 count = first + 3 * p_;
@@ -111,7 +111,7 @@ private:
     std::vector<Address> nodes = chain(head, length);
     if (nodes.size() != length || (!published && id_distances(nodes).empty()))
       return false;
-    // The tail, too, begins a list (of one): the head, if it is one, lies in the word before.
+    // The tail, too, begins a list (of one): if it is the tail, the head lies in the word before.
     if (length == 1)
       if (std::vector<Address> before = chain(head - d_.pointer_size, max_threads);
           before.size() > 1 && before.back() == nodes.back())
@@ -121,23 +121,22 @@ private:
     return true;
   }
 
-  // What one place in all threads of a list holds, if it is that of the operating system's ids.
+  // The values at one offset in all threads of a list, if it may be the offset of the OS ids.
   struct Ids {
     std::vector<u64> living; // ids of the target's threads
     u64 none = 0, others = 0;
     bool known = true;
 
-    // Threads that ended but are still listed, or have not started, have the id 0, and there may be many of those. One
-    // that the target does not know is ending.
+    // Threads that have ended but are still listed, or have not started, have the id 0, and there may be many of them.
+    // An id that the target does not list belongs to a thread that is ending.
     bool fit() const {
       return known && !living.empty() && living.size() >= others && (living.size() > 1 || none + others <= 1);
     }
   };
-  // Distances from the link to the operating system's id, the same for all threads that have started: those by which
-  // most threads live.
+  // Returns the distances from the link to the OS id: those by which most threads are alive.
   std::vector<i64> id_distances(const std::vector<Address> &nodes) const {
     std::vector<Ids> places(static_cast<u64>(end_id_word - first_id_word));
-    d_.memory.as_searched([&] { // a Thread ends somewhere
+    d_.memory.as_searched([&] { // a Thread's end is unknown
       for (Address node : nodes)
         read_ids(node, places);
     });
@@ -211,7 +210,7 @@ private:
     return false;
   }
 
-  // Other variables may point shortly before the store that the list's head is in: nothing is nearer than the store.
+  // Other variables may point shortly before the store that contains the list's head: the nearest one is the store.
   void take_nearest(const std::vector<Address> &candidates, Address &variable, Address &store, i64 &first) const {
     const Address head = store + static_cast<u64>(first);
     for (Address candidate : candidates)
@@ -222,7 +221,7 @@ private:
       }
   }
 
-  // The variable behind the thread store's in the table; it holds one of the threads.
+  // The variable after the thread store's in the table; it holds one of the threads.
   void find_finalizer_thread() {
     const std::optional<u64> store = d_.descriptor.try_number("ThreadStore");
     if (!store || d_.descriptor.try_number("FinalizerThread"))
@@ -242,8 +241,8 @@ private:
           "g_dacTable names no variable behind the thread store's that holds a thread of the list";
   }
 
-  // Where in a Thread the link lies: some variables of the table (the finalizer thread) point at a Thread itself.
-  // Others happen to point shortly before one: then it must begin like one.
+  // Finds the link's offset in a Thread: some variables of the table (the finalizer thread) point at a Thread itself.
+  // Others happen to point shortly before one: so the target must begin like a Thread.
   void find_threads() {
     std::vector<Address> sorted = nodes_;
     std::sort(sorted.begin(), sorted.end());
@@ -281,8 +280,8 @@ private:
     }
   }
 
-  // What lies in front of a Thread or behind it may have the same numbers: the C library's and the runtime's own
-  // records of its thread.
+  // Data in front of a Thread or behind it may have the same ids: the C library's and the runtime's own records of the
+  // thread.
   void derive_id(const std::vector<i64> &distances) {
     std::vector<Address> threads;
     for (Address node : nodes_)
@@ -297,8 +296,8 @@ private:
   }
 
   // A Thread begins with its state and, one or two words on, the address of its topmost Frame (vm/threads.h, m_pFrame):
-  // on the thread's own stack, or all ones when it has none. Of the distances those that fit most threads: one that
-  // runs a signal handler has its stack pointer elsewhere.
+  // on the thread's own stack, or all ones if it has none. Keeps the distances that fit most threads: one that runs a
+  // signal handler has its stack pointer elsewhere.
   void keep_those_that_begin_with_frames(std::vector<i64> &distances) const {
     std::map<i64, u64> misfits;
     for (i64 distance : distances)
@@ -313,7 +312,7 @@ private:
       fewest = std::min(fewest, some);
     std::erase_if(distances, [&](i64 x) { return !misfits.contains(x) || misfits[x] != fewest; });
   }
-  // Nullopt: most of them have none there.
+  // Nullopt: most threads have no Frame there.
   std::optional<u64> threads_without_frame(i64 place) const {
     const u64 none = d_.pointer_size == 4 ? ~u32{0} : ~u64{0};
     u64 on_stack = 0, without = 0, elsewhere = 0;
@@ -326,7 +325,7 @@ private:
     }
     return on_stack && on_stack + without > elsewhere ? std::optional(elsewhere) : std::nullopt;
   }
-  // Of each node whose thread lives: where its stack begins, and how much of it is known.
+  // For each node whose thread lives: the known part of its stack, from the stack pointer on.
   void find_stacks(i64 id_at) {
     constexpr u64 largest_stack = 64 << 20;
     std::map<u64, Address> node_of;
@@ -347,7 +346,7 @@ private:
   u64 steps_ = 0;
   std::vector<Address> nodes_;
   std::vector<ListedThread> threads_;
-  std::vector<std::pair<Address, std::pair<Address, u64>>> stacks_; // node → from the stack pointer on, known bytes
+  std::vector<std::pair<Address, std::pair<Address, u64>>> stacks_; // node → stack pointer, known bytes
 };
 
 } // namespace

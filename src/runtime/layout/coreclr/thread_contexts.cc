@@ -12,11 +12,12 @@ namespace dnheap {
 namespace {
 
 constexpr u64 handle_segment = 0x10000;    // TableSegments are aligned to their size
-constexpr u64 most_bytes = u64{1} << 50;   // that one thread can have allocated
-constexpr u64 largest_quantum = 256 << 10; // that the GC hands out at once to a thread that asks for little
+constexpr u64 most_bytes = u64{1} << 50;   // limit of what one thread can have allocated
+constexpr u64 largest_quantum = 256 << 10; // the GC hands out no more at once to a thread that requests little
 constexpr u64 fits_per_misfit = 4;
 
-// How a context is got from its thread: it lies in it, or `inner` bytes into a structure that it points at.
+// The way from a thread to its context: it lies in the thread, or `inner` bytes into a structure that the thread points
+// at.
 struct Way {
   i64 in_thread = 0;
   std::optional<i64> inner = {};
@@ -28,19 +29,19 @@ public:
       : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), threads_(std::move(threads)),
         continuations_(derivation.memory, derivation.descriptor) {
     try {
-      std::vector<std::string> ignored; // the heap reports the same again
+      std::vector<std::string> ignored; // the heap reports these again
       for (Address heap : gc.get_gc_heaps())
         for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
           (s.generation == GCSegmentGeneration::gen0 ? gen0_ : older_).emplace_back(s.start, s.end);
-    } catch (const Error &) { // a dump without them: then no place passes, and what is published stays
+    } catch (const Error &) { // not in the dump: then no place passes, and published values stay
     }
     std::sort(gen0_.begin(), gen0_.end());
     std::sort(older_.begin(), older_.end());
   }
 
   // Memory not yet handed out is nearly always zero (the GC may skip clearing for arrays that ask for it), and a dump
-  // that was taken amid allocations may show one thread's context half changed: so the first test is strict, and only
-  // if nothing passes it the next one is taken.
+  // that was taken amid allocations may show one thread's context half changed: so the first test is strict, and a
+  // weaker one is used only if nothing passes.
   void find() {
     if (threads_.empty() || d_.descriptor.find_field("Thread", "RuntimeThreadLocals") ||
         d_.descriptor.find_field("Thread", "AllocContext"))
@@ -48,14 +49,15 @@ public:
     for (Test test : {Test::zeros, Test::no_object, Test::most_threads})
       if (choose_among(candidates(test), test))
         return;
-    // After a collection no thread has a context, until it allocates. Nothing marks the place of such ones; a table may
-    // know it.
+    // After a collection no thread has a context, until it allocates. Empty contexts have no mark; a shipped table may
+    // have their place.
     d_.choose(
         "Thread", "AllocContext", [] { return std::vector<i64>(); }, [this](i64 x) -> Verdict { return are_empty(x); },
         predicate);
   }
 
-  // The context of threads that have none of their own. Mostly empty, and an empty one cannot, and need not, be found.
+  // Finds the context of threads that have none of their own. It is usually empty; then it cannot, and need not, be
+  // found.
   void find_global(const std::vector<Address> &variables) {
     if (d_.descriptor.find_global("GlobalAllocContext"))
       return;
@@ -81,9 +83,8 @@ private:
     return range != ranges.begin() && at < std::prev(range)->second;
   }
 
-  // {pointer, limit, 64 bits: bytes handed out so far, what is left included, …}: empty (both null), or a stretch of
-  // one gen0 segment in which no object begins yet. It is the runtime's, so it lies neither in the heap nor among
-  // handles.
+  // {pointer, limit, 64 bits: bytes handed out so far, including the rest, …}: empty (both null), or a range of one
+  // gen0 segment in which no object begins yet. It is the runtime's, so it lies neither in the heap nor among handles.
   Context context_at(Address at, Test test) const {
     auto pointer = d_.word(at), limit = d_.word(at + d_.pointer_size);
     if (!pointer || !limit)
@@ -104,14 +105,14 @@ private:
     return Context::set;
   }
 
-  // While threads stand still for a background collection, one Free object is all that is left of a context, up to the
+  // While threads are suspended for a background collection, one Free object fills the rest of a context, up to the
   // room for it behind the limit; the thread keeps the context. See gc.cpp, fix_allocation_context() without for_gc_p.
   bool is_filled(Address pointer, Address limit) const {
     return pointer < limit && is_free(d_.word(pointer).value_or(0)) &&
            d_.memory.try_load<u32>(pointer + d_.pointer_size) == limit - pointer;
   }
 
-  // Its EEClass, or that of its canonical type, points back at it.
+  // True if its EEClass, or that of its canonical type, points back at it.
   bool is_method_table(Address mt) const {
     std::optional<i64> to_class = d_.descriptor.try_offset("MethodTable", "EEClassOrCanonMT"),
                        back = d_.descriptor.try_offset("EEClass", "MethodTable");
@@ -122,7 +123,7 @@ private:
       mt = word - 1;
       word = d_.word(mt + static_cast<u64>(*to_class)).value_or(0);
     }
-    // Free has no EEClass in all versions.
+    // Free has no EEClass in any version.
     return (word && d_.word(word + static_cast<u64>(*back)) == mt) || is_free(mt) || continuations_.contains(mt);
   }
   bool is_free(Address mt) const {
@@ -130,7 +131,7 @@ private:
     return free && d_.word(*free) == mt;
   }
 
-  // A segment of handles names its table, and the table's list of segments leads to it.
+  // A segment of handles points at its table, and the table's list of segments leads to it.
   bool is_among_handles(Address at) const {
     std::optional<i64> next = d_.descriptor.try_offset("TableSegment", "NextSegment"),
                        list = d_.descriptor.try_offset("HandleTable", "SegmentList");
@@ -150,7 +151,7 @@ private:
     return is_one;
   }
 
-  // Nothing was put yet into what the context at that place may hand out: other pairs of variables lie in gen0 too.
+  // True if the context's unused space is still zero; other pointer pairs point into gen0 too, but not at zeros.
   bool is_clear(Address at) const {
     Address pointer = d_.word(at).value_or(0), limit = d_.word(at + d_.pointer_size).value_or(0);
     Bytes free = limit - pointer <= largest_quantum ? d_.memory.view(pointer, limit - pointer) : Bytes();
@@ -169,7 +170,7 @@ private:
       return std::nullopt;
     return *locals ? *locals + static_cast<u64>(*way.inner) : 0;
   }
-  // Where the living threads' contexts are, if each has one, of its own, and at least one is not empty.
+  // Returns the places of the living threads' contexts, if each has its own, and at least one is not empty.
   std::optional<std::vector<Address>> places(const Way &way, Test test) const {
     std::vector<Address> out;
     u64 set = 0, misfits = 0;
@@ -192,8 +193,8 @@ private:
     return out;
   }
 
-  // All threads have an empty context there, and say how much they have allocated: some at least something, in steps of
-  // an object's alignment. In the Thread itself, as 8.0 has it.
+  // True if all threads have an empty context there, and a count of allocated bytes: more than 0 for some, and always a
+  // multiple of an object's alignment. Only for a context in the Thread itself, as in 8.0.
   bool are_empty(i64 x) const {
     bool has_allocated = false;
     if (!d_.table_fits("Thread.AllocContext", x, {"Thread.LinkNext", "Thread.OSId"}))
@@ -208,9 +209,9 @@ private:
     return has_allocated;
   }
 
-  // .NET 9 on: it lies in a structure in thread-local storage that the Thread points at; behind one word (the combined
-  // limit) from .NET 10 on, which is followed by a 64-bit number where that needs another place. 8.0: in the Thread
-  // itself. Ways that lead to the same contexts are one.
+  // .NET 9 and later: it lies in a structure in thread-local storage that the Thread points at. In 10 and later it lies
+  // behind one word (the combined limit), or 8 bytes if the alignment of a 64-bit number requires it. 8.0: in the
+  // Thread itself. Ways that lead to the same contexts count as one.
   std::map<std::vector<Address>, Way> candidates(Test test) const {
     std::vector<Address> addresses;
     for (const ListedThread &thread : threads_)
@@ -221,7 +222,7 @@ private:
       if (std::optional<std::vector<Address>> found = places(way, test))
         out.try_emplace(std::move(*found), way);
     };
-    // Where a part of the way is published, the search goes on from there.
+    // If a part of the way is published, the search continues from there.
     const i64 outer = d_.descriptor.try_offset("RuntimeThreadLocals", "AllocContext").value_or(0);
     const std::optional<i64> told = d_.descriptor.try_offset("EEAllocContext", "GCAllocationContext");
     for (i64 x = 0; x + p_ <= end; x += p_)
@@ -245,7 +246,7 @@ private:
       return d_.choose("Thread", "AllocContext", discover, passes, predicate);
     if (!d_.choose("Thread", "RuntimeThreadLocals", discover, passes, predicate))
       return false;
-    enter("RuntimeThreadLocals", "AllocContext", 0); // its first member, unless it is published
+    enter("RuntimeThreadLocals", "AllocContext", 0); // its first member, if no other offset is published
     enter("EEAllocContext", "GCAllocationContext",
           *way.inner - d_.descriptor.offset("RuntimeThreadLocals", "AllocContext"));
     return true;
@@ -258,8 +259,8 @@ private:
   Derivation &d_;
   const i64 p_;
   const std::vector<ListedThread> threads_;
-  const ContinuationTypes continuations_;                 // whose values are published, or not there
-  std::vector<std::pair<Address, Address>> gen0_, older_; // where objects lie
+  const ContinuationTypes continuations_;                 // its values are published, or the runtime has no such types
+  std::vector<std::pair<Address, Address>> gen0_, older_; // ranges with objects
   mutable std::map<Address, bool> handle_segments_;
 };
 

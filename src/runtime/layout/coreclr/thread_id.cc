@@ -9,12 +9,12 @@ namespace dnheap {
 
 namespace {
 
-// Where g_pThinLockThreadIdDispenser lies in g_dacTable (inc/dacvars.h), counted from g_gcDacGlobals; wide.
+// Bounds of g_pThinLockThreadIdDispenser in g_dacTable (inc/dacvars.h), counted from g_gcDacGlobals, with a margin.
 constexpr i64 first_variable = 8, last_variable = 40;
 constexpr i64 dispenser_words = 32, thread_words = 32;
 constexpr u32 most_ids = 65536;
 
-// Those that live: one that has ended has given its number back.
+// Returns the threads that live: a thread that has ended has given its number back.
 std::vector<Address> living(std::span<const ThreadData> threads) {
   std::vector<Address> out;
   for (const ThreadData &thread : threads)
@@ -30,7 +30,7 @@ std::optional<Address> published_map(const Derivation &d) {
   return variable && map ? d.follow(*variable, {0, *map}) : std::nullopt;
 }
 
-// Maps from numbers to Threads: one is a member of the dispenser of numbers.
+// Returns candidate maps from numbers to Threads: one is a member of the dispenser of numbers.
 std::vector<Address> maps_of(const Derivation &d, Address gc_variable) {
   std::vector<Address> out;
   if (const std::optional<Address> map = published_map(d))
@@ -56,7 +56,8 @@ void derive_thread_id(Derivation &d, std::span<const ThreadData> all, Address gc
     return;
   const std::vector<Address> threads = living(all);
   const std::vector<Address> maps = threads.empty() ? threads : maps_of(d, gc_variable);
-  // Two threads have two numbers. Asked first: there are a thousand maps to try, and hardly an offset that passes this.
+  // Two threads have two numbers. This cheap test comes first: there are a thousand maps to try, and hardly an offset
+  // that passes it.
   auto numbered = [&](i64 x) {
     std::map<u32, Address> out;
     for (Address thread : threads)

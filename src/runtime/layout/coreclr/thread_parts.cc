@@ -34,9 +34,9 @@ public:
   }
 
 private:
-  // Between the two lies the stack pointer of the thread, as the operating system says it. A thread whose registers are
-  // not in the target says nothing; one that handles a signal on a stack of its own (an overflow of its stack, a fault)
-  // has its stack pointer elsewhere, and only the shape of its bounds can be looked at.
+  // The thread's stack pointer, as the OS reports it, lies between the two. A thread whose registers are not in the
+  // target is no evidence; one that handles a signal on a stack of its own (an overflow of its stack, a fault) has its
+  // stack pointer elsewhere, so only the form of its bounds can be tested.
   void derive_stack() {
     std::map<u64, Address> stack_pointers;
     for (const Thread &thread : d_.target.threads)
@@ -68,8 +68,8 @@ private:
              : stacks.empty()                 ? Verdict::cannot_tell()
                                               : Verdict(false);
     };
-    // musl lays what a thread has of its own behind its stack: where no pair ends with a page, one that begins so will
-    // do.
+    // musl puts a thread's own data behind its stack: if no pair ends at a page boundary, one that begins at one is
+    // accepted.
     const bool any_ends_so =
         std::any_of(words_.begin(), words_.end(), [&](i64 x) { return verdict(x, true).passes(); });
     auto passes = [&](i64 x) { return verdict(x, any_ends_so); };
@@ -93,7 +93,7 @@ private:
 
   bool is_object_array(Address object) const { return object && method_table_of(d_.memory, object) == object_array_; }
 
-  // .NET 9 on: {two counts, object[], handles, the Thread itself, …}.
+  // .NET 9 and later: {two counts, object[], handles, the Thread itself, …}.
   void derive_local_data() {
     auto passes = [&](i64 x) -> Verdict {
       bool any = false;
@@ -116,8 +116,8 @@ private:
           "leads to a null or an object[] and then to the Thread itself, for most threads");
   }
 
-  // Is this a table of ThreadLocalModules, by module, or null, and then its length? `any`: one leads over a handle to
-  // an object[].
+  // True for a table of ThreadLocalModules by module, or null, followed by its length. `any`: one of them leads through
+  // a handle to an object[].
   bool has_modules(Address at, bool &any) const {
     const std::optional<u64> table = d_.word(at), count = d_.word(at + u64(p_));
     if (!table || !count || (*table == 0) != (*count == 0) || *count > most_modules)
@@ -136,7 +136,7 @@ private:
     return true;
   }
 
-  // 8.0 alone.
+  // Only 8.0.
   void derive_local_modules() {
     auto passes = [&](i64 x) -> Verdict {
       bool any = false;
@@ -154,7 +154,7 @@ private:
   Derivation &d_;
   const i64 p_;
   const std::vector<ThreadData> threads_;
-  std::vector<i64> words_; // of a Thread; behind each follows another
+  std::vector<i64> words_; // offsets in a Thread; each has a successor
   Address object_array_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Derives what a Thread says of its stack and of its thread statics. See derivation.h.
+// Derives the offsets in a Thread of its stack bounds and its thread statics. See derivation.h.
 #pragma once
 #include "runtime/layout/derivation.h"
 #include "runtime/thread_data.h"

@@ -9,8 +9,7 @@ namespace {
 constexpr i64 least_thread_words = 64;
 
 // glibc's malloc: in front of a block lies its size, that word included; three of its bits are flags. Sizes differ a
-// little where a rest was too small for a block of its own. Nullopt unless all blocks have a size that a Thread can
-// have.
+// little if a rest was too small for a block of its own. Nullopt unless all blocks have a possible size of a Thread.
 std::optional<i64> smallest_block(const Derivation &d, const std::vector<Address> &threads) {
   const i64 p = static_cast<i64>(d.pointer_size);
   std::optional<i64> least;

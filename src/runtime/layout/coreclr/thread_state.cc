@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 object_words = 24; // of a managed Thread object, that are looked at
+constexpr u64 object_words = 24; // searched words of a managed Thread object
 constexpr u32 background = 0x200, unstarted = 0x400, dead = 0x800;
 
 class ThreadStateDerivation {
@@ -27,7 +27,7 @@ public:
   }
 
 private:
-  // In front of the Frames stand the state, and whether a collection has to wait for the thread.
+  // The state, and the flag that a collection has to wait for the thread, lie in front of the Frames.
   void derive_state() {
     const std::optional<i64> frame = d_.descriptor.try_offset("Thread", "Frame");
     const i64 first = frame.value_or(0) - 8;
@@ -62,7 +62,7 @@ private:
         "0 or 1 of most threads");
   }
 
-  // Handles of the managed Thread object, which has the Thread in a field. There are two; either will do.
+  // Finds a handle of the managed Thread object, which has the Thread in a field. There are two; either is good.
   Address object_of(const ThreadData &thread, i64 x) const {
     const std::optional<Address> object = d_.follow(thread.address, {x, 0});
     if (!object || *object % p_ || !is_type(method_table_of(d_.memory, *object)))
@@ -73,15 +73,15 @@ private:
     return 0;
   }
 
-  // Of one that is not generic the EEClass points back at it. A register that was saved with others on a stack may lead
-  // to where the Thread is by chance, too.
+  // True if the EEClass points back at it, as in every type that is not generic. Without this test, a saved register on
+  // a stack may by chance lead to an address of the Thread, too.
   bool is_type(Address mt) const {
     const std::optional<i64> to_class = d_.descriptor.try_offset("MethodTable", "EEClassOrCanonMT"),
                              back = d_.descriptor.try_offset("EEClass", "MethodTable");
     return mt && (!to_class || !back || d_.follow(mt, {*to_class, *back}) == mt);
   }
 
-  // Threads get their managed Thread when somebody asks for it: as long as nobody has, nothing is missing.
+  // Threads get their managed Thread when somebody asks for it: if nobody has asked, nothing is missing.
   bool nobody_has_object() const {
     auto has_none = [&](const ThreadData &thread, i64 x) {
       const std::optional<u64> handle = d_.word(thread.address + u64(x));
@@ -110,7 +110,7 @@ private:
       for (const ThreadData &thread : threads_) {
         if (!living(thread))
           continue;
-        // A thread may not have one yet: then the handle leads to null, which shows nothing.
+        // A thread may not have one yet: then the handle leads to null, which is no evidence.
         const std::optional<u64> handle = d_.word(thread.address + u64(x));
         const std::optional<u64> object = handle && *handle ? d_.word(*handle) : std::nullopt;
         if (object != u64{0})
@@ -133,7 +133,7 @@ private:
   Derivation &d_;
   const u64 p_;
   const std::span<const ThreadData> threads_;
-  std::vector<i64> words_; // of a Thread
+  std::vector<i64> words_; // offsets in a Thread
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// Derives what a Thread says of itself beside its stack: its state, whether a collection has to wait for it, and its
-// managed object. A few words of each Thread per candidate.
+// Derives more offsets in a Thread: its state, whether a collection has to wait for it, and its managed object. A few
+// words of each Thread per candidate.
 #pragma once
 #include "runtime/layout/derivation.h"
 #include "runtime/thread_data.h"

@@ -13,10 +13,10 @@ namespace {
 constexpr char export_name[] = "DotNetRuntimeDebugHeader";
 constexpr std::string_view cookie = "DNDH";
 constexpr u32 flag_64_bit = 1, flag_big_endian = 2;
-constexpr u16 largest_major = 64; // of what is taken for a header at all
+constexpr u16 largest_major = 64; // larger values are no header
 constexpr u64 most_entries = 4096, longest_name = 128;
-constexpr u64 most_strings = 64;           // places of one text
-constexpr u64 most_scanned = u64{4} << 30; // of all modules
+constexpr u64 most_strings = 64;           // addresses of one text
+constexpr u64 most_scanned = u64{4} << 30; // bytes of all modules
 constexpr u64 most_images = 512;
 
 u32 flags_of(Format format) {
@@ -68,7 +68,7 @@ std::optional<DebugHeaderPlace> scanned_header(const Memory &memory, const Modul
   return out;
 }
 
-// Where `text` and a NUL lie in the image. Linkers merge the ends of strings: anything may stand before it.
+// Returns where `text` and a NUL lie in the image. Linkers merge the ends of strings: other text may precede it.
 std::set<Address> find_text(const Memory &memory, const ModuleImage &image, std::string_view text, u64 &budget) {
   std::set<Address> out;
   std::string wanted(text.data(), text.size());
@@ -120,7 +120,7 @@ std::optional<DebugHeaderPlace> tables_of(const Memory &memory, const ModuleImag
   return DebugHeaderPlace{0, types[0], globals[0], 0, 0, ""};
 }
 
-// Images among the modules that hold native code, each with its module; of very many the first.
+// Returns the modules' images that hold native code, each with its module; no more than most_images.
 std::vector<std::pair<const Module *, ModuleImage>> images_of(const Target &target) {
   std::vector<std::pair<const Module *, ModuleImage>> out;
   for (const Module &module : target.modules)
@@ -138,7 +138,7 @@ std::string text_at(const Memory &memory, Address at, const Module &module) {
   return *text;
 }
 
-// Each major version added, or renamed, what tells it from the one before.
+// Each major version added, or renamed, a value that distinguishes it from the one before.
 u16 major_of(const DebugHeader &header) {
   if (header.offset("ee_alloc_context.m_rgbAllocContextBuffer"))
     return 5;
@@ -213,7 +213,7 @@ DebugHeader read_debug_header(const Target &target, const Module &module, const 
       break;
     Address field = memory.pointer(at + p, "the debug header's table of types");
     u32 offset = memory.u32_at(at + 2 * p, "the debug header's table of types");
-    // One by one, so that with every compiler it is the same text that is missed.
+    // One by one, so that with every compiler an error reports the same missing text.
     std::string name = text_at(memory, type, module) + ".";
     name += text_at(memory, field, module);
     out.offsets.emplace(std::move(name), offset);

@@ -1,7 +1,7 @@
-// DotNetRuntimeDebugHeader: what a NativeAOT runtime tells debuggers of itself: a table of (type, field, offset) and
+// DotNetRuntimeDebugHeader: the data that a NativeAOT runtime has for debuggers: a table of (type, field, offset) and
 // one of (name, address). Layout: dotnet/runtime src/coreclr/nativeaot/Runtime/DebugHeader.cpp; doc/contracts.md, "The
 // debug header of NativeAOT". Finding it costs a hash look-up, or one pass over a module's writable memory; reading it
-// some 200 loads. Everything is bounded, and nothing that it says is trusted: whoever uses a value checks it.
+// some 200 loads. Everything is bounded, and none of its values is trusted: users of a value check it.
 #pragma once
 #include "target/target.h"
 
@@ -13,7 +13,7 @@
 namespace dnheap {
 
 struct DebugHeaderPlace {
-  Address header = 0;             // 0: lost, only the tables are there
+  Address header = 0;             // 0: lost, only the tables are in the dump
   Address types = 0, globals = 0; // the two tables; 0 with a header: the runtime has not filled it in
   u16 major = 0, minor = 0;
   std::string how; // "export of zoo", "scan of zoo for its cookie", "its tables in zoo, by their strings"
@@ -24,11 +24,11 @@ struct FoundDebugHeader {
   DebugHeaderPlace place;
 };
 
-// The modules that have one: by export (where the dump or a module file holds the symbol table), else by its cookie, of
-// which a module must have one.
+// Returns the modules that have one: by export (if the dump or a module file has the symbol table), else by its cookie,
+// which may occur only once in a module.
 std::vector<FoundDebugHeader> find_debug_headers(const Target &target);
-// Where the header itself is lost (createdump --withheap leaves out .data): its tables, which lie in .bss, by the text
-// that each begins with. Needs the modules' read-only data.
+// If the header itself is lost (createdump --withheap leaves out .data): finds its tables, which lie in .bss, by the
+// text that each begins with. Needs the modules' read-only data.
 std::vector<FoundDebugHeader> find_debug_tables(const Target &target);
 
 struct DebugHeader {
@@ -40,11 +40,10 @@ struct DebugHeader {
   std::optional<Address> global(std::string_view name) const;
 };
 
-// Throws Error when the runtime has not started, the version is none that this program knows, or a table is not
-// readable.
+// Throws Error when the runtime has not started, the version is unknown to this program, or a table is not readable.
 DebugHeader read_debug_header(const Target &target, const Module &module, const DebugHeaderPlace &place);
 
-// "9.0" for 4; empty for a version that is not known.
+// "9.0" for 4; empty for an unknown version.
 std::string net_version(u16 header_major);
 
 } // namespace dnheap

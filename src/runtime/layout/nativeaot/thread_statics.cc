@@ -10,8 +10,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_threads = 4096, most_words = 64;
-constexpr u64 page = 4096; // the smallest in use
-// From m_pThreadLocalStatics on, in words.
+constexpr u64 page = 4096; // the smallest page size in use
+// Distances from m_pThreadLocalStatics, in words.
 constexpr i64 inlined_word = 1, stack_low_word = 3, stack_high_word = 4;
 
 } // namespace
@@ -33,7 +33,7 @@ void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::
                          inlined = d.word(at + static_cast<u64>(inlined_word * p));
       if (!low || !high || !object || !inlined)
         return Verdict::cannot_tell();
-      // musl lays what a thread has of its own behind its stack.
+      // musl puts a thread's own data behind its stack.
       if (*low >= *high || (*low % page && *high % page) || *high % d.pointer_size || *object % d.pointer_size ||
           *inlined % d.pointer_size)
         return false;
@@ -54,7 +54,7 @@ void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::
     return inside ? Verdict(true) : Verdict::cannot_tell();
   };
   auto candidates = [&] {
-    // A descriptor may tell where the lower bound is.
+    // A descriptor may publish the offset of the lower bound.
     if (std::optional<i64> low = d.descriptor.try_offset("Thread", "CachedStackLimit"))
       return std::vector<i64>{*low - stack_low_word * p};
     const i64 end = static_cast<i64>(std::min(size.value_or(most_words * d.pointer_size), most_words * d.pointer_size));

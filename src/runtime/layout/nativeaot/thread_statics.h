@@ -1,15 +1,16 @@
-// Where a NativeAOT thread keeps its thread statics: nobody publishes it. They lie a few words before the bounds of its
-// stack (nativeaot/Runtime/thread.h, RuntimeThreadLocals: m_pThreadLocalStatics, m_pInlinedThreadLocalStatics,
-// m_pGCFrameRegistrations, m_pStackLow, m_pStackHigh), and the bounds are known by the stack pointers that the dump
-// holds. Reads some dozen words per thread; what is not found is recorded as missing, never an error.
+// Derives the place of a NativeAOT thread's thread statics, which no target publishes. They lie a few words before the
+// bounds of its stack (nativeaot/Runtime/thread.h, RuntimeThreadLocals: m_pThreadLocalStatics,
+// m_pInlinedThreadLocalStatics, m_pGCFrameRegistrations, m_pStackLow, m_pStackHigh), and the stack pointers in the dump
+// identify the bounds. Reads some dozen words per thread; a value that is not found is recorded as missing, never an
+// error.
 #pragma once
 #include "runtime/layout/derivation.h"
 #include "runtime/thread_data.h"
 
 namespace dnheap {
 
-// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names. `threads`: those that
-// the runtime lists. `size`: of a Thread, where that is known; behind it others keep bounds of the stack, too.
+// Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names. `threads`: those that the
+// runtime lists. `size`: of a Thread, if known; data behind it may have bounds of the stack, too.
 void derive_thread_statics(Derivation &derivation, std::span<const ThreadData> threads, std::optional<u64> size);
 
 } // namespace dnheap
