@@ -22,7 +22,7 @@ void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
                  {"server", gc.server}, {"regions", gc.regions}, {"heaps", gc.heaps}, {"identifiers", identifiers}}});
 }
 
-constexpr u64 most_gaps = 10000; // listed one by one; of the others the sum
+constexpr u64 most_gaps = 10000; // further gaps are only summed up
 
 u64 bytes_in(std::span<const Gap> gaps) {
   u64 sum = 0;
@@ -31,7 +31,7 @@ u64 bytes_in(std::span<const Gap> gaps) {
   return sum;
 }
 
-// Σ objects + Free + allocation contexts + gaps = Σ (end − start) of the segments, always.
+// Checks that objects + Free + allocation contexts + gaps = sum of (end − start) over all segments.
 void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Completeness &to) {
   u64 sum = walk.bytes + heap.context_bytes() + gaps;
   if (sum != heap.segment_bytes()) {
@@ -88,7 +88,7 @@ report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
   return out;
 }
 
-// Bytes that the dump has of the process itself; of a live one nothing, since what is mapped need not be memory.
+// Returns the bytes of the process in the dump; 0 for a live process, because not all that is mapped is memory.
 u64 bytes_in_dump(const Target &target) {
   if (target.container == "process")
     return 0;
@@ -100,8 +100,8 @@ u64 bytes_in_dump(const Target &target) {
   return sum;
 }
 
-// Who looks for what fills the memory learns first that most of it is elsewhere. An idle program's dump of all memory
-// has some 100 to 200 MiB beside the heap: images, stacks, what the runtime allocates for itself.
+// Returns a phrase for the headline if most memory is outside of the heap, so that nobody searches the heap in vain. A
+// full dump of an idle program has some 100 to 200 MiB beside the heap: images, stacks, the runtime's own memory.
 std::string heap_of_dump(const Heap &heap, const Target &target) {
   constexpr u64 much = u64{256} << 20;
   const u64 all = bytes_in_dump(target), in_heap = heap.segment_bytes();
@@ -212,7 +212,7 @@ void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
 }
 
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
-  std::string remedy; // where not even CoreLib's module was found: the first file that would have helped
+  std::string remedy; // set if not even CoreLib's module was found: the first file that would have helped
   if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
     for (const Provenance &p : snapshot.target().provenance)
       if (remedy.empty() && p.outcome != Provenance::Outcome::used)
@@ -230,7 +230,7 @@ void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   if (problems.empty())
     return;
   answer.completeness->complete = false;
-  answer.completeness->word_in_headline.reset(); // that all was walked
+  answer.completeness->word_in_headline.reset(); // it said that everything was walked
   answer.headline += "; roots INCOMPLETE: see the notes";
   for (const std::string &problem : problems)
     answer.completeness->notes.add(problem, "roots");

@@ -34,7 +34,7 @@ FlameGraph::FlameGraph(Snapshot &snapshot, const Question &question) {
   unreachable_ = without(holding.tree().unreachable(), frozen);
   const u64 least = std::max<u64>((holding.tree().reached().bytes + frozen.bytes) / least_share, 1);
 
-  std::vector<Nodes> levels; // what waits at each depth, what comes next last
+  std::vector<Nodes> levels; // nodes still to be visited, by depth; the next one is last
   u64 room = most_frames;
   auto descend = [&](Nodes nodes) {
     const u64 depth = levels.size();

@@ -12,7 +12,7 @@ namespace dnheap {
 
 namespace {
 
-// What is neither alive nor dead.
+// Returns a note about frozen objects, which are neither alive nor dead.
 std::string frozen_note(Snapshot &snapshot) {
   const ObjectIndex &index = snapshot.index();
   ReferenceReader reader(snapshot.references());

@@ -30,7 +30,7 @@ report::Table empty_table(bool is_asked) {
   return table;
 }
 
-// When it was noted: the log knows when it began, and how often its clock ticks.
+// Returns the time of a message, from the log's start time and the frequency of its clock; empty if unknown.
 std::string time_of(const StressLog &log, const StressMessage &message) {
   if (!log.frequency || !log.start_time || message.ticks < log.start_ticks)
     return "";

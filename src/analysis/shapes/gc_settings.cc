@@ -11,7 +11,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 auxv_file_name = 31;             // AT_EXECFN
-constexpr u64 most_environment = u64{6} << 20; // the kernel's limit of arguments and environment
+constexpr u64 most_environment = u64{6} << 20; // the kernel's limit for arguments and environment
 constexpr u64 longest_value = 200;
 constexpr u32 most_properties = 4096;
 constexpr std::string_view limit_names[] = {"GCHeapHardLimit", "System.GC.HeapHardLimit"};
@@ -27,7 +27,7 @@ bool is_limit(std::string_view name) {
   return std::ranges::any_of(limit_names, [&](std::string_view one) { return name.ends_with(one); });
 }
 
-// On Linux the kernel puts the environment's strings right below the program's file name.
+// On Linux the kernel puts the strings of the environment directly below the program's file name.
 void add_environment(const Target &target, GCSettings &to) {
   const auto file_name = target.auxv.find(auxv_file_name);
   if (file_name == target.auxv.end() || !file_name->second) {
@@ -53,7 +53,7 @@ void add_environment(const Target &target, GCSettings &to) {
   }
 }
 
-// Dictionary<string, object>, whose values are strings.
+// `dictionary` is a Dictionary<string, object>, whose values are strings.
 void add_properties(const Runtime &runtime, Address dictionary, GCSettings &to) {
   FieldReader fields(runtime);
   const auto entries = dictionary_entries(runtime, fields, dictionary, most_properties);
@@ -110,11 +110,11 @@ GCSettings find_gc_settings(Snapshot &snapshot) {
   else
     out.problems.push_back("environment variables are read of Linux only: settings of the GC that stand there are "
                            "missing");
-  std::vector<std::string> unsaid; // the roots' problems are said where roots are listed
+  std::vector<std::string> unsaid; // the listing of roots reports these problems
   std::vector<StaticRoot> statics;
   try {
     statics = snapshot.runtime().static_roots(unsaid);
-  } catch (const Error &) { // then the store is not found
+  } catch (const Error &) { // the store is then reported as not found
   }
   const auto store =
       std::ranges::find_if(statics, [](const StaticRoot &one) { return one.name == "System.AppContext.s_dataStore"; });

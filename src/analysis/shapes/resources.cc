@@ -52,7 +52,7 @@ report::Table resources_table(const char *name, const ResourceGroups &groups) {
   return table;
 }
 
-// Of each type the kind that it is of.
+// Maps each type to its ResourceKind.
 std::map<Address, const ResourceKind *> types_of(Snapshot &snapshot, std::span<const ResourceKind> kinds) {
   const BaseTypes bases(snapshot.runtime());
   std::map<Address, const ResourceKind *> out;

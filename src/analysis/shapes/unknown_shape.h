@@ -1,4 +1,4 @@
-// What an inspector says of objects that are called as it knows them, but have other fields: they are never guessed at.
+// Makes an inspector's note about objects with a known type name but other fields; their contents are never guessed at.
 #pragma once
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
-// `contract`: which data contract did the target publish, and what was derived in its place? Every value with its
-// origin.
+// `contract`: which data contract did the target publish, and which values were derived instead? Shows each value with
+// its origin.
 #include "analysis/answer_head.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"

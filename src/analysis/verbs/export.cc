@@ -1,5 +1,5 @@
-// `export`: can another tool open it? Writes the heap as a file of that tool's format; the answer says what went into
-// it and what did not.
+// `export`: writes the heap as a file of another tool's format; the answer shows what the file contains and what it
+// lacks.
 #include "analysis/answer_head.h"
 #include "analysis/export/exporter.h"
 #include "analysis/verbs/verbs.h"
@@ -75,7 +75,8 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
   report::Answer answer = begin_answer(snapshot, "export");
   NewFile file(question.output);
   report::Completeness completeness = *answer.completeness;
-  completeness.complete &= knows_all_roots(snapshot); // what is not seen to be held
+  completeness.complete &= knows_all_roots(snapshot); // otherwise objects that nothing seems to hold need not be
+                                                      // garbage
   const Exported what = exporter.write({snapshot, question, completeness}, file);
   if (snapshot.has_lost_memory())
     throw Error(snapshot.target().path + ": part of it was lost while it was exported; copy it to a sound disk first");

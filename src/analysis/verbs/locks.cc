@@ -1,4 +1,4 @@
-// `locks`: who holds what, who waits for whom, and who waits in a circle?
+// `locks`: who holds which lock, who waits for whom, and where are deadlocks?
 #include "analysis/answer_head.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/waits/deadlock_text.h"
@@ -25,7 +25,7 @@ public:
         waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
 
   const LockSet &locks() const { return locks_; }
-  // Of deadlocks and of threads that wait for locks.
+  // Returns the numbers of deadlocks and of threads that wait for locks.
   std::string counts() const {
     std::set<u32> blocked;
     for (const ThreadWait &wait : waits_.waits)
@@ -66,7 +66,7 @@ public:
     std::vector<report::Row> rows;
     for (const LockObject *lock : shown)
       rows.push_back(row_of(*lock, calls));
-    if (!waits_.may_have_taken.empty()) { // else the column would be empty
+    if (!waits_.may_have_taken.empty()) { // otherwise the column would be empty
       const auto at = static_cast<std::ptrdiff_t>(table.columns.size()) - 2;
       table.columns.insert(table.columns.begin() + at, {"taken_text", "Taken perhaps by", Kind::text, Shown::in_text});
       for (u64 i = 0; i < rows.size(); ++i)
@@ -120,7 +120,7 @@ public:
   }
 
 private:
-  // Whose turn it is; of a join the thread whose end is waited for.
+  // Returns the thread that has to act next; for a join the thread that is waited for.
   std::optional<u32> owner_of(const ThreadWait &wait) const {
     if (wait.runs_on)
       return wait.runs_on;
@@ -128,7 +128,7 @@ private:
       return locks_.targets->subsystem().thread_of(wait.object);
     const bool may_have_one = wait.kind == WaitKind::lock || wait.kind == WaitKind::mutex;
     const LockObject *lock = may_have_one ? locks_.find(wait.object) : nullptr;
-    // Who reads, and is to write, waits for the other readers.
+    // A reader that is upgrading to write waits for the other readers.
     return lock && lock->owner != wait.thread ? lock->owner : std::nullopt;
   }
 
@@ -164,10 +164,10 @@ private:
             type_name(lock.object)};
   }
 
-  // A thread that has ended has none.
+  // Returns no number for a thread that has ended.
   static Cell number_of(const ThreadData &thread) { return thread.os_id.value_or(0) ? Cell(thread.os_id) : Cell(); }
 
-  // Readers that are known are named. Of an owner that has ended only the program's number is left.
+  // Returns the state; known readers are named. Only the managed id is left of an owner that has ended.
   std::string state_of(const LockObject &lock) const {
     constexpr u64 shown = 8;
     if (locks_.is_orphaned(lock))
@@ -183,7 +183,7 @@ private:
     return out + (lock.readers.size() > shown ? ", …" : "");
   }
 
-  // What a thread waits for inside a semaphore, an event or a task: told there.
+  // True for a lock that is internal to a semaphore, an event or a task, which is shown there.
   bool is_inner(const LockObject &lock) const {
     if (lock.kind == LockKind::monitor || lock.kind == LockKind::lock)
       return locks_.by_inner.contains(lock.object) && !lock.waiters;
@@ -202,7 +202,7 @@ private:
     return report::text_cell(name);
   }
 
-  // The methods that wait for semaphores asynchronously, how many of each.
+  // Returns the methods that wait for semaphores asynchronously, with their numbers.
   WaitingCalls waiting_calls() {
     WaitingCalls out;
     for (const auto &[node, semaphore] : locks_.by_node)
@@ -210,7 +210,7 @@ private:
         ++out[semaphore][method];
     return out;
   }
-  // Where a semaphore's own methods wait for it, the one that called these.
+  // Skips a semaphore's own waiting methods, and returns the one that called them.
   std::string method_behind(TaskNumber task) {
     constexpr u64 most_steps = 16;
     for (u64 i = 0; i < most_steps && task != no_task; ++i) {
@@ -236,7 +236,8 @@ private:
                                         {"through", one.through ? Cell(hex(one.through)) : Cell()}});
     return out;
   }
-  // Those with a reference of their own; else the others, where these are few: rather nobody than the wrong one.
+  // Returns who may have taken the semaphore: those with a reference of their own; without these the others if they are
+  // few, because a missing name is better than a wrong one.
   std::string takers_text(const LockObject &lock) {
     constexpr u64 shown = 3;
     auto of = waits_.may_have_taken.find(lock.object);
@@ -250,9 +251,10 @@ private:
       sure = std::move(others);
     std::string out;
     for (u64 i = 0; i < std::min<u64>(shown, sure.size()); ++i)
-      out += (i ? ", " : "") +
-             (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
-             (sure[i]->grounds == Grounds::static_field ? " in " + sure[i]->method : ""); // all that speaks for it
+      out +=
+          (i ? ", " : "") +
+          (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
+          (sure[i]->grounds == Grounds::static_field ? " in " + sure[i]->method : ""); // the field is the only evidence
     return out + (sure.size() > shown ? ", …" : "");
   }
 
@@ -286,7 +288,7 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
   add_problems(found.locks().problems, answer);
   if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
-    set_incomplete(answer); // what is said of it stands in the notes
+    set_incomplete(answer); // the notes explain it
   answer.headline += found.counts();
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap async " + shell_word(question.target);

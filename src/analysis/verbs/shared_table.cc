@@ -23,9 +23,9 @@ struct SetSum {
   u64 largest_bytes = 0;
 };
 
-constexpr u64 large_share = 100; // a piece of a hundredth of the heap has a row of its own
+constexpr u64 large_share = 100; // a piece of 1/100 of the heap or more has a row of its own
 
-// Of each set, and of each large piece by itself; most bytes first.
+// Returns a sum for each set of owners, and one for each large piece; most bytes first.
 std::vector<SetSum> sums_of(const SharedPieces &shared, const DominatorTree &tree, u64 whole) {
   std::vector<SetSum> out(shared.sets());
   for (u32 i = 0; i < out.size(); ++i)

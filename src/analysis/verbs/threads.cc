@@ -1,4 +1,4 @@
-// `threads`: which threads are there, where does each stand, what does it wait for, and what does it alone keep alive?
+// `threads`: which threads are there, where is each one, what does it wait for, and what does it alone keep alive?
 #include "analysis/answer_head.h"
 #include "analysis/owners/thread_retained.h"
 #include "analysis/threads/exception_objects.h"
@@ -43,7 +43,7 @@ public:
     }
   }
 
-  // Once: the rows move into it.
+  // Call once only: the rows move into the table.
   report::Table table() {
     if (asks_retained_)
       std::stable_sort(rows_.begin(), rows_.end(), [](const report::Row &a, const report::Row &b) {
@@ -86,7 +86,7 @@ public:
       to.add(
           fmt::format("{} of {} threads that live: what should be the Thread object is none, so the name is not known",
                       count_text(astray_), count_text(living_)));
-    // What NativeAOT says of its threads by their Thread alone.
+    // Names and states of NativeAOT's threads come only from their Thread objects.
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)

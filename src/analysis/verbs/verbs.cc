@@ -142,7 +142,7 @@ constexpr Verb all_verbs[] = {
      .plan =
          [](const Question &question) {
            const bool names_types = !question.type_exact.empty() || !question.type_regex.empty();
-           return Plan(names_types ? Pass::tally : Pass::heap); // which types there are
+           return Plan(names_types ? Pass::tally : Pass::heap); // to know which types there are
          },
      .answer = answer_handles},
     {.name = "roots",
@@ -464,7 +464,7 @@ constexpr Verb all_verbs[] = {
      .answer = answer_summary,
      .takes_each = true,
      .format = "ndjson",
-     .reads_objects_only = true}, // what it asks, other verbs ask
+     .reads_objects_only = true}, // its questions are asked by other verbs
     {.name = "ps",
      .question = "which .NET processes run here?",
      .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which "
