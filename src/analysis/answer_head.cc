@@ -70,8 +70,7 @@ report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
   if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
     out.complete = false;
     out.notes.add(why);
-    out.notes.add("what is told of objects rests on the pieces of the heap that are in the dump; others are not "
-                  "counted, named or followed");
+    out.notes.add("only objects in those pieces of the heap that are in the dump are counted, named and followed");
   }
   out.notes.add_all(heap.problems());
   if (walk)
@@ -206,7 +205,7 @@ void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
     const u64 first = *threads.begin(), others = threads.size() - 1;
     notes.add("the stack of thread " + std::to_string(first) +
               (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
-              " is known in part only, so what stands on it may be missing: " + why);
+              " is only partly known, so methods on it may be missing: " + why);
     set_incomplete(answer);
   }
 }
@@ -216,7 +215,7 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
   if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
     for (const Provenance &p : snapshot.target().provenance)
       if (remedy.empty() && p.outcome != Provenance::Outcome::used)
-        remedy = "; " + p.module + " would tell: " + p.reason;
+        remedy = "; " + p.module + " would have them: " + p.reason;
   for (const std::string &problem : snapshot.runtime().types().problems())
     answer.completeness->notes.add(problem + std::exchange(remedy, ""), "type names");
 }
@@ -243,7 +242,8 @@ void add_reference_notes(u64 bad, report::Answer &answer) {
   const std::string lead =
       count_text(bad) + (bad == 1 ? " reference of a live object leads to " : " references of live objects lead to ");
   answer.headline += "; " + lead + "NO OBJECT";
-  answer.completeness->notes.add(lead + "no object, and what was held that way seems to be dead: dnheap verify lists " +
+  answer.completeness->notes.add(lead +
+                                 "no object, so objects that were held that way seem dead: dnheap verify lists " +
                                  (bad == 1 ? "it" : "them"));
 }
 

@@ -63,9 +63,8 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
       set_incomplete(out);
       out.completeness->notes.add(
-          "which objects are tasks, exceptions, locks, timers or collections is told by the names of .NET's own types, "
-          "which this dump lacks: those of them that are missing here are not known not to be there; give the folder "
-          "of System.Private.CoreLib.dll with --modules");
+          "the names of .NET's own types are not in this dump, so tasks, exceptions, locks, timers or collections may "
+          "be missing here; give the folder of System.Private.CoreLib.dll with --modules");
     }
     return out;
   });

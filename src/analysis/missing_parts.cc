@@ -29,7 +29,7 @@ constexpr const char *texts[answer_part_count] = {
     "methods of delegates may have no names",
     "contents of strings may be missing",
     "sync blocks may not be known",
-    "whether the threads exist that hold locks may not be known",
+    "it may be unknown whether the threads that hold locks exist",
     "threads may have no numbers",
     "data of segments may be missing",
     "data of the GC may be missing",
@@ -237,7 +237,7 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wan
     if (parts_of_value(name).meets(wanted))
       doubted.push_back(name);
   if (!doubted.empty())
-    out.notes.push_back("used as the target publishes it, though memory does not bear it out: " + list_of(doubted) +
+    out.notes.push_back("used as the target publishes it, although memory does not confirm it: " + list_of(doubted) +
                         " (dnheap contract --table doubted says why)");
   for (u64 i = 0; i < std::size(texts); ++i)
     if (!names_by_part[i].empty())

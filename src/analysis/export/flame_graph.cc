@@ -26,7 +26,7 @@ Retained without(Retained all, Retained some) { return {all.objects - some.objec
 
 FlameGraph::FlameGraph(Snapshot &snapshot, const Question &question) {
   if (snapshot.roots().roots.empty())
-    throw Error("what is alive cannot be told without roots: a flame graph would be empty");
+    throw Error("live objects are unknown without roots: a flame graph would be empty");
   Holding holding(snapshot, question);
   const FoldedTree tree(holding, question.raw);
   const Timer timer(snapshot.watch(), "frames");

@@ -63,7 +63,7 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
   u64 objects = 0, bytes = 0;
   report::Table table;
   table.name = "stages";
-  table.title = "Alive by kind of root: what none of the lines above it reaches";
+  table.title = "Alive by kind of root: objects that no line above reaches";
   table.columns = {{"kind", "Kind of root", report::Kind::text},
                    {"objects", "Objects", report::Kind::count},
                    {"bytes", "Bytes", report::Kind::bytes}};

@@ -188,7 +188,7 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
   table.notes.insert(table.notes.begin(), "bytes: the collections with their own arrays and nodes (immutable ones may "
                                           "share nodes), not the elements; Most: elements of the largest; "
                                           "StringBuilders by characters; ConditionalWeakTables with entries that died");
-  answer.completeness->notes.add_all(shapes.notes("nothing is told of its objects"));
+  answer.completeness->notes.add_all(shapes.notes("its objects are left out"));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.largest);

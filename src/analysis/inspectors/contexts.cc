@@ -232,13 +232,13 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
   add_unknown_states(unknown, answer);
   report::Notes &notes = answer.completeness->notes;
   if (without)
-    notes.add(count_text(without) + " collectible contexts have no LoaderAllocator that can be told: they were "
-                                    "unloaded, or the dump lacks the runtime's own memory");
+    notes.add(count_text(without) + " collectible contexts have no known LoaderAllocator: they were unloaded, or the "
+                                    "runtime's own memory is not in the dump");
   if (nobodys)
-    notes.add("no root that is known keeps " + count_text(nobodys) +
+    notes.add("no known root keeps " + count_text(nobodys) +
               " LoaderAllocators: a method of theirs runs on a stack, or the next collection ends them");
   if (told.size() == most_paths)
-    notes.add("what keeps them from unloading is told of " + count_text(most_paths) + " contexts only");
+    notes.add("what keeps contexts from unloading is shown for " + count_text(most_paths) + " contexts only");
   if (const auto next = next_of(groups))
     answer.next_command = hex(*next);
 }

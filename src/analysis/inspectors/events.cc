@@ -170,12 +170,12 @@ void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer
   if (!all.empty())
     answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
                                       "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
-                                      "what a delegate was before one was added, with the largest one's calls");
+                                      "delegates from before a handler was added, with the calls of the largest one");
   if (reader.is_cut)
-    answer.completeness->notes.add("there are more handlers than are told by method and target");
+    answer.completeness->notes.add("there are more handlers than those that are listed by method and target");
   if (reader.unknown)
     answer.completeness->notes.add(fmt::format(
-        "{} delegates have not the fields that delegates are known to have: how many handlers they have is not told",
+        "{} delegates do not have the fields that delegates should have: the number of their handlers is unknown",
         count_text(reader.unknown)));
   u64 most = 0;
   for (const auto &[key, group] : groups)

@@ -125,12 +125,11 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
   total[4] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.push_back("what ArrayPool<T>.Shared has at hand; arrays that are rented are not told from others");
+  table.notes.push_back("only arrays that ArrayPool<T>.Shared keeps for later; rented ones look like any other array");
   if (reader.unknown)
-    answer.completeness->notes.add(
-        fmt::format("{} parts of ArrayPool<T>.Shared have not the fields that they are known to have: what they keep "
-                    "is not told",
-                    count_text(reader.unknown)));
+    answer.completeness->notes.add(fmt::format(
+        "{} parts of ArrayPool<T>.Shared do not have the fields that they should have: their arrays are left out",
+        count_text(reader.unknown)));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.example);

@@ -100,8 +100,8 @@ report::Table regex_table(const RegexGroups &groups) {
   total[5] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.insert(table.notes.begin(), "Patterns: how many different ones. Where there are many more objects, one "
-                                          "static Regex would do");
+  table.notes.insert(table.notes.begin(),
+                     "Patterns: number of different ones. If there are many more objects, one static Regex would do");
   return table;
 }
 

@@ -188,8 +188,7 @@ report::Table requests_table(const std::map<RequestKey, RequestGroup> &groups) {
   table.set_rows(std::move(rows));
   table.notes.insert(table.notes.begin(),
                      "A request is a connection of HTTP/1, or a stream of HTTP/2 or HTTP/3, which are used again; a "
-                     "context that has ended is of no use to who holds it; 'show ADDRESS --values' tells a "
-                     "request's path");
+                     "context that has ended is useless to its holder; 'show ADDRESS --values' shows a request's path");
   return table;
 }
 

@@ -265,7 +265,7 @@ void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer
                                       "Due: the delay that was asked for last; not active: fired, stopped or disposed");
   if (reader.unknown)
     answer.completeness->notes.add(
-        fmt::format("{} objects of the type {} have not the fields that it is known to have: nothing is told of them",
+        fmt::format("{} objects of the type {} do not have the fields that it should have: they are left out",
                     count_text(reader.unknown), queued_timer));
   if (!groups.empty()) {
     const auto most = std::max_element(groups.begin(), groups.end(),

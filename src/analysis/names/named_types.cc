@@ -109,7 +109,7 @@ std::string NamedTypes::note(const std::string &word) const {
   if (how == How::method_table)
     return word + " is the MethodTable of " + names.front();
   if (how == How::expression)
-    return "no type is called " + word + ": these are those whose names match it";
+    return "no type is called " + word + ": these are the types whose names match it";
   constexpr std::size_t most = 3;
   std::string out = word + " was taken for ";
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)

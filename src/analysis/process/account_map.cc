@@ -107,8 +107,7 @@ public:
     claim_large_blocks();
     count(coloring_.stretches());
     if (target_.container == "process" && !resident_)
-      out_.notes.push_back("how much of it is in memory was not looked at: the process had gone on, or more than 1 "
-                           "TiB is mapped");
+      out_.notes.push_back("resident bytes are unknown: the process had gone on, or more than 1 TiB is mapped");
     note_other_allocators();
     return std::move(out_);
   }
@@ -462,8 +461,8 @@ private:
         out_.perhaps_theirs += one.end - one.start;
     const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
     out_.notes.push_back(fmt::format(
-        "the process uses {}: what native code has from there is {}among the {} that are "
-        "not identified; its blocks are not counted{}",
+        "the process uses {}: memory that native code has from there is {}among the {} that are not identified; its "
+        "blocks are not counted{}",
         out_.other_allocators, in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
         bytes_text(out_.perhaps_theirs), out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
     out_.perhaps_theirs += in_segments;

@@ -158,7 +158,7 @@ private:
         walk({.start = align_up(*base, 16), .end = *top + (*size & ~u64{7}), .arena = 0}, align_up(*base, 16), *top);
       return;
     }
-    out_.problems.push_back("where malloc's main heap begins was not found");
+    out_.problems.push_back("the beginning of malloc's main heap was not found");
   }
 
   void add_arena(Address arena, u64 before) {

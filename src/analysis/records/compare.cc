@@ -133,9 +133,9 @@ std::vector<Series> classes_of(std::span<const Record> records) {
 std::vector<Series> waste_of(std::span<const Record> records, std::vector<std::string> &notes) {
   for (const Record &record : records)
     if (!record.has_waste) {
-      notes.push_back("what is stored for nothing is not in " + file_name_of(record.name) +
-                      ": it has no contents of objects, or an earlier version of dnheap made it; so that is not "
-                      "compared");
+      notes.push_back(
+          "waste is not in " + file_name_of(record.name) +
+          ": it has no contents of objects, or an earlier version of dnheap made it; so waste is not compared");
       return {};
     }
   return matched(
@@ -173,10 +173,10 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       before = record.taken;
   }
   if (!unknown.empty())
-    to.notes.push_back("when it was taken is not known of " + unknown + "; --interval can give the time between them");
+    to.notes.push_back("unknown when these were taken: " + unknown + "; --interval can give the time between them");
   if (!in_order)
-    to.notes.push_back("by their times these are not in the order in which they were taken: no rates; --interval can "
-                       "give the time between them");
+    to.notes.push_back("by their times these are not in the order in which they were taken: there are no rates; "
+                       "--interval can give the time between them");
   const char *differ = !one_id ? "process ids" : !one_runtime ? "runtimes" : nullptr;
   if (differ)
     to.notes.push_back("their " + std::string(differ) +
@@ -219,8 +219,8 @@ void tell_other_program(Comparison &to) {
     last |= owner.bytes.back() != 0;
   }
   if (first && last)
-    to.notes.push_back("no static field of the program's holds anything in both the first and the last: are these "
-                       "dumps of one program?");
+    to.notes.push_back("no static field of the program holds anything in both the first and the last: are these dumps "
+                       "of one program?");
 }
 
 } // namespace

@@ -453,12 +453,12 @@ std::vector<std::string> CollectionShapes::notes(const std::string &lost) const 
   constexpr u64 most = 5;
   std::vector<std::string> out;
   for (u64 i = 0; i < std::min<u64>(unknown_.size(), most); ++i)
-    out.push_back(unknown_[i] + " has not the fields that such a collection is known to have: " + lost);
+    out.push_back(unknown_[i] + " does not have the fields that such a collection should have: " + lost);
   if (unknown_.size() > most)
     out.push_back("and " + count_text(unknown_.size() - most) + " more such types");
   if (steps_ < 0)
-    out.push_back("chains of elements that share links, or lead back to themselves, were not followed to their end: of "
-                  "such collections " +
+    out.push_back("chains of elements that share links, or lead back to themselves, were not followed to their end: "
+                  "for each such collection, " +
                   lost);
   return out;
 }

@@ -55,7 +55,7 @@ public:
   u32 component_size(TypeId type) const { return components_[static_cast<u32>(type)]; }
   // Returns the names of types that should be collections, but have other fields.
   const std::vector<std::string> &unknown() const { return unknown_; }
-  // Returns the notes of an answer about them. `lost` says what is missing: "its objects are not examined".
+  // Returns the notes of an answer about them. `lost` says what is missing: "its objects are left out".
   std::vector<std::string> notes(const std::string &lost) const;
 
   enum class Kind : u8 {

@@ -230,20 +230,20 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
   Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
   if (!mt) {
     const std::optional<i32> state = tasks_.state(method);
-    const char *what = !state                                        ? "cannot be told"
+    const char *what = !state                                        ? "unknown"
                        : *state == -1                                ? "nothing: it runs"
-                       : !tasks_.machine(method)->are_awaiters_known ? "cannot be told"
+                       : !tasks_.machine(method)->are_awaiters_known ? "unknown"
                        : is_queued(method)                           ? "its turn to run"
                                                                      : "other"; // an awaiter that holds no reference
     return {what, ""};
   }
   if (!runtime_.types().object_layout(mt))
-    return {"cannot be told", ""};
+    return {"unknown", ""};
   if (fields_.find(mt, "_source")) // a ValueTask converted to a task
     if (const Address source = fields_.reference_or_null(object, "_source"); source && fields_.type_of(source))
       mt = fields_.type_of(source);
   if (!runtime_.types().object_layout(mt))
-    return {"cannot be told", ""};
+    return {"unknown", ""};
   const std::string &type = runtime_.types().name(mt);
   if (task != no_task && !tasks_.is_pending(task))
     return {"its turn to run", type};

@@ -127,7 +127,7 @@ std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
 std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {
   std::vector<ExceptionInFlight> out;
   if (!core_clr(runtime_)) {
-    problems.push_back("which thread deals with which exception is told of CoreCLR only");
+    problems.push_back("exceptions in flight are only known in CoreCLR");
     return out;
   }
   try {
@@ -136,7 +136,7 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
     try {
       handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
     } catch (const Error &e) { // exceptions to which threads refer directly are known all the same
-      problems.push_back(std::string("exceptions that only a handle of a thread leads to are not told: ") + e.what());
+      problems.push_back(std::string("exceptions to which only a thread's handle leads are missing: ") + e.what());
     }
     const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
                                   [&](Address object) { return is_exception(object); });
@@ -144,7 +144,7 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
       out.push_back(
           {one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested, one.is_at_hand});
   } catch (const Error &e) {
-    problems.push_back(std::string("which thread deals with which exception cannot be told: ") + e.what());
+    problems.push_back(std::string("exceptions in flight are unknown: ") + e.what());
   }
   return out;
 }

@@ -260,7 +260,8 @@ ThreadsOfSubject threads_of_subject(const std::vector<ThreadData> &threads, cons
   // Managed ids and OS ids both count from 1 in a container.
   if (!out.threads.empty() && !by_managed_id.empty() && by_managed_id[0].os_id != decimal) {
     const ThreadData &other = by_managed_id[0];
-    out.note = subject + " is taken for an OS id; it is also the managed id of another thread, which is meant by " +
+    out.note = subject +
+               " is taken for an OS id; it is also the managed id of another thread; to mean that one, give " +
                (other.os_id ? "its OS id " + std::to_string(*other.os_id) : hex(other.address));
   }
   if (out.threads.empty())

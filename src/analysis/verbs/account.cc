@@ -92,7 +92,8 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
   if (!missing.empty())
     notes.add(fmt::format("mapped, but not in this dump: {}", fmt::join(missing, ", ")));
   if (target.extraction)
-    notes.add("this core holds what dnheap took out of " + target.extraction->from + ": the account is of that alone");
+    notes.add("this core has only memory that dnheap took out of " + target.extraction->from +
+              ": the account covers only that");
   else if (target.container == "minidump")
     notes.add("memory that this dump does not list is not in the account");
 }

@@ -141,8 +141,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
   if (retained)
     if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
       table.notes.push_back(
-          fmt::format("what would be freed is worked out for {} kinds; of the {} others none holds as "
-                      "much alone",
+          fmt::format("what would be freed is computed for {} kinds; none of the {} others holds as much alone",
                       count_text(retained->size() - static_cast<u64>(others)), count_text(static_cast<u64>(others))));
   return table;
 }
@@ -278,10 +277,10 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
     answer.headline += "; thread pool " + text;
   answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
-    answer.completeness->notes.add(
-        fmt::format("{} call{} what others await as well (\"…, as others do\"): that is on the stack of one of "
-                    "these, so that each call counts once",
-                    count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
+    answer.completeness->notes.add(fmt::format("{} call{} something that others await as well (\"…, as others do\"): "
+                                               "it is on the stack of one of these, so that each call counts once",
+                                               count_text(stacks.shared()),
+                                               stacks.shared() == 1 ? " awaits" : "s await"));
   if (stacks.cycles())
     answer.completeness->notes.add(
         stacks.cycles() == 1
@@ -290,10 +289,9 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   if (stacks.is_cut())
     answer.completeness->notes.add("there are more stacks than are counted");
   if (const u64 broken = tasks.broken_chains())
-    answer.completeness->notes.add(
-        fmt::format("the calls of {} task{} are not known to their end: their chains lead to what is no call, or to "
-                    "one of another task",
-                    count_text(broken), broken == 1 ? "" : "s"));
+    answer.completeness->notes.add(fmt::format("the calls of {} task{} are only partly known: their chains lead to an "
+                                               "object that is no call, or to a call of another task",
+                                               count_text(broken), broken == 1 ? "" : "s"));
   for (const auto &[why, places] : tasks.suspended_calls().unknown())
     answer.completeness->notes.add(fmt::format("{} place{} where calls go on lead to no method: {}", count_text(places),
                                                places == 1 ? "" : "s", why));

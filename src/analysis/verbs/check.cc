@@ -216,7 +216,7 @@ std::string allowed_text(const Outcome &of) {
 std::string sentence_of(const Outcome &of) {
   return std::string(kind_of(*of.limit)) + " " + of.name + ": " + found_text(of) +
          (of.is_exceeded() ? "; the limit is "
-          : !of.is_known   ? "; compared with an extract, so that is not known; the limit is "
+          : !of.is_known   ? "; unknown, because the baseline is an extract; the limit is "
           : of.is_certain  ? "; within "
                            : "; as far as could be read within ") +
          allowed_text(of);
@@ -249,7 +249,7 @@ report::Table checks_table(const std::vector<Outcome> &outcomes) {
                    {"value", "", Kind::number, Shown::in_data},      {"before", "", Kind::number, Shown::in_data},
                    {"limit", "", Kind::number, Shown::in_data},      {"place", "", Kind::text, Shown::in_data},
                    {"text", "", Kind::text, Shown::in_data},         {"found", "Found", Kind::text, Shown::in_text},
-                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Of", Kind::text}};
+                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Name", Kind::text}};
   std::vector<report::Row> rows;
   for (const Outcome &of : outcomes)
     rows.push_back({of.is_exceeded() ? "FAIL"
@@ -279,9 +279,8 @@ Budget limits_of(const Question &question) {
       if (limit.is_growth)
         throw UsageError(question.budget + ": " + limit.place + " is about growth: since when? --baseline FILE");
   if (out.limits.empty() && question.record.empty())
-    throw UsageError(
-        "nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE keeps what is there "
-        "now, for later");
+    throw UsageError("nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE saves the present "
+                     "figures for later");
   return out;
 }
 
@@ -302,15 +301,14 @@ void add_notes(std::span<const Record> records, const Question &question, const 
     if (!one.is_matched)
       to.notes.add(unmatched_text(one));
   if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
-    to.notes.add("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
-                 "folder of their files");
+    to.notes.add("some types have no names in this dump: any of them may have a limit; give the folder of their files "
+                 "with --modules");
   for (const Record &record : records)
     if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
-      to.notes.add(file_name_of(record.name) +
-                   " is an extract: it has the heap's memory and little else, so "
-                   "limits of memory by class, by group or mapped cannot be held against it");
+      to.notes.add(file_name_of(record.name) + " is an extract: it has the heap's memory and little else, so limits of "
+                                               "memory by class, by group or mapped cannot be checked");
   if (!records[0].complete && !budget.limits.empty())
-    to.notes.add("not all of the heap could be read: what is within its limit here may not be");
+    to.notes.add("not all of the heap could be read: a figure that is within its limit here may exceed it");
   if (records.size() > 1) {
     if (!records[1].complete)
       to.notes.add(file_name_of(records[1].name) + " is of a heap that could not be read in full");
@@ -318,7 +316,7 @@ void add_notes(std::span<const Record> records, const Question &question, const 
       to.notes.add("nothing was compared with " + file_name_of(records[1].name) + ": no limit is about \"growth\"");
   }
   if (!question.record.empty())
-    to.notes.add("what is there now is in " + question.record);
+    to.notes.add("the record is in " + question.record);
 }
 
 std::string next_of(const std::vector<Outcome> &outcomes, const Record &record, const Question &question) {

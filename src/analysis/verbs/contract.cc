@@ -102,7 +102,7 @@ report::Table missing_table(const ContractDescriptor &d) {
 report::Table doubted_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "doubted";
-  table.title = "Published, used, and not borne out by memory";
+  table.title = "Published and used, but not confirmed by memory";
   table.columns = {{"value", "Value", Kind::text}, {"why", "Why", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows;
   for (const auto &[name, why] : d.doubted)

@@ -175,7 +175,7 @@ void add_classes(const Differences &differences, const Comparison &comparison, r
 }
 
 void add_waste(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
-  differences.add_table(answer.tables, "waste", "Stored for nothing, among what is alive", comparison.waste,
+  differences.add_table(answer.tables, "waste", "Waste among live objects", comparison.waste,
                         {{"count_before", "", Kind::count, Shown::in_data},
                          {"count_after", "", Kind::count, Shown::in_data},
                          {"count_change", "Count", Kind::count_change},
@@ -192,7 +192,7 @@ void add_dumps(std::span<const Record> records, const Comparison &comparison, co
                report::Answer &answer) {
   Table table;
   table.name = "dumps";
-  table.title = "What was compared";
+  table.title = "Compared dumps";
   table.shown = records.size() > 2 || question.verbose ? Shown::everywhere : Shown::in_data;
   table.whole = true;
   table.columns = {{"taken", "Taken", Kind::text},

@@ -68,7 +68,7 @@ public:
     for (auto &[key, group] : groups)
       groups_.push_back(std::move(group));
     if (only_ && groups_.empty())
-      throw NotFound("no exception begins at " + hex(*only_) + ": dnheap show tells what lies there");
+      throw NotFound("no exception begins at " + hex(*only_) + ": dnheap show shows what is there");
     sort();
   }
 
@@ -252,7 +252,7 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   grouping.filter().add_notes(answer);
   add_problems(grouping.problems(), answer);
   if (grouping.without_stack())
-    answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are not told",
+    answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are unknown",
                                                count_text(grouping.without_stack())));
   answer.completeness->notes.add_all(grouping.lines().notes());
   add_crash(snapshot, answer);

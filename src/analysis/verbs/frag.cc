@@ -69,7 +69,7 @@ report::Table hole_generations_table(const Fragmentation &holes) {
   table.title = "Holes by generation";
   table.whole = true;
   table.columns = {{"generation", "Gen", Kind::text},      {"count", "Holes", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},        {"segment_bytes", "Of", Kind::bytes},
+                   {"bytes", "Bytes", Kind::bytes},        {"segment_bytes", "Total", Kind::bytes},
                    {"share", "Share", Kind::percent},      {"largest", "Largest", Kind::bytes},
                    {"pinned", "Beside pins", Kind::count}, {"pinned_bytes", "Bytes beside pins", Kind::bytes}};
   std::vector<report::Row> rows;

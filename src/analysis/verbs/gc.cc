@@ -261,7 +261,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
     problems.push_back(e.what());
   }
   report::Table table = table_of("contexts", "Allocation contexts",
-                                 {{"owner", "Of", Kind::text},
+                                 {{"owner", "Owner", Kind::text},
                                   {"os_id", "Thread", Kind::number},
                                   {"managed_id", "Managed", Kind::number},
                                   {"thread", "Thread at", Kind::address, Shown::in_data},

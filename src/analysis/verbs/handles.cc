@@ -126,7 +126,7 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   std::vector<HandleType> supported;
   std::vector<HandleData> handles;
   if (snapshot.runtime().kind() == std::string_view("corert")) {
-    problems.push_back("CoreRT's memory format (NF16) tells nothing of handles");
+    problems.push_back("CoreRT's memory format (NF16) has no data about handles");
   } else {
     supported = gc.get_supported_handle_types();
     handles = gc.get_handles(supported, problems);

@@ -111,9 +111,9 @@ report::Table held_tree_table(Snapshot &snapshot, const Question &question) {
   if (question.top_is_asked && question.top)
     table.notes.push_back("below each line there are the " + count_text(question.top) + " largest at most (--top)");
   if (!question.raw)
-    table.notes.push_back("what collections are made of is told with them, a chain of one type is one line, and of "
-                          "several objects the address is that of the largest: dnheap show tells more of it; --raw "
-                          "shows each step");
+    table.notes.push_back(
+        "the inner objects of collections count with them, a chain of one type is one line, and the address is that of "
+        "the largest object of a line: dnheap show has more about it; --raw shows each step");
   return table;
 }
 

@@ -117,8 +117,7 @@ report::Table modules_table(const Target &target) {
   if (rows.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
-    table.notes.push_back(
-        "what such a file would have told was derived from memory: it is needed only where notes say so");
+    table.notes.push_back("the data of such a file were derived from memory: it is needed only if notes say so");
   table.set_rows(std::move(rows));
   return table;
 }
@@ -132,7 +131,7 @@ report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   table.title = "Assemblies";
   table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred rows
   table.columns = {{"assembly", "Assembly", Kind::text},
-                   {"origin", "Whose", Kind::text},
+                   {"origin", "Origin", Kind::text},
                    {"reason", "Why", Kind::text},
                    {"collectible", "Collectible", Kind::boolean, report::Shown::in_data},
                    {"dynamic", "Dynamic", Kind::boolean, report::Shown::in_data},
@@ -152,7 +151,7 @@ report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
 report::Table images_table(const Target &target, bool is_asked) {
   report::Table table;
   table.name = "images";
-  table.title = "Files that were mapped";
+  table.title = "Mapped files";
   table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred rows
   table.columns = {{"start", "Start", Kind::address},
                    {"end", "End", Kind::address},

@@ -83,9 +83,9 @@ public:
         std::any_of(waits_.circles.begin(), waits_.circles.end(), [&](const std::vector<WaitingOne> &circle) {
           return text_.sureness_of(circle) != Sureness::certain;
         });
-    table.title = any_inferred ? "Deadlocks, and what seems to be one" : "Deadlocks: nobody of these ever goes on";
+    table.title = any_inferred ? "Deadlocks, certain or likely" : "Deadlocks: none of these ever goes on";
     table.columns = {{"cycle", "Cycle", Kind::nested, Shown::in_data},
-                     {"grounds", "Told by", Kind::text, Shown::in_data},
+                     {"grounds", "Source", Kind::text, Shown::in_data},
                      {"text", "In words", Kind::text}};
     std::vector<report::Row> rows;
     for (const std::vector<WaitingOne> &circle : waits_.circles)
@@ -100,11 +100,11 @@ public:
   report::Table waits_table() {
     report::Table table;
     table.name = "waits";
-    table.title = "What threads wait for";
+    table.title = "Waiting threads";
     table.columns = {{"os_id", "Thread", Kind::number},      {"managed_id", "Managed", Kind::number},
                      {"name", "Name", Kind::text},           {"kind", "Waits for", Kind::text},
                      {"waits_for", "Object", Kind::address}, {"owner_os_id", "Held by", Kind::number},
-                     {"evidence", "Told by", Kind::text},    {"type", "Type", Kind::text}};
+                     {"evidence", "Source", Kind::text},     {"type", "Type", Kind::text}};
     std::vector<report::Row> rows;
     for (const ThreadWait &wait : waits_.waits) {
       const ThreadData &thread = locks_.threads[wait.thread];

@@ -220,7 +220,7 @@ std::pair<Address, Address> around(Snapshot &snapshot, Address address, std::str
   const ObjectIndex &index = snapshot.index();
   const ObjectRange *range = range_of(snapshot.heap(), address);
   if (!range || address >= range->end())
-    throw NotFound(hex(address) + " lies in no part of the heap that holds objects");
+    throw NotFound(hex(address) + " is in no part of the heap that has objects");
   const HeapSegment &segment = snapshot.heap().segments()[range->segment];
   Address first = segment.start, end = segment.end;
   if (const ObjectId here = index.last_at_or_before(address); here != no_object) {
@@ -243,9 +243,9 @@ bool is_by_size(const Question &question) { return question.by == "size" || ques
 
 Plan plan_objects(const Question &question) {
   if (question.near && question.range)
-    throw UsageError("--near says which range to look at: --range cannot, too");
+    throw UsageError("--near and --range exclude each other: --near chooses the range");
   if (is_by_size(question) && !question.sort.empty())
-    throw UsageError("--by size has an order of its own: the sizes that take most in all first");
+    throw UsageError("--by size has an order of its own: the sizes with most bytes first");
   Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
   return question.refers_to.empty() ? plan : plan.then("referring objects");
 }

@@ -135,11 +135,11 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     answer.tables.push_back(steps_table(paths[i], title, question.raw));
   }
   if (paths.empty() && from)
-    answer.completeness->notes.add("no way leads from " + object_text(view, *from) + " to " +
+    answer.completeness->notes.add("no path leads from " + object_text(view, *from) + " to " +
                                    object_text(view, object));
   else if (paths.empty() && question.no_stacks && find_ranked_path(snapshot, object).path)
-    answer.completeness->notes.add("nothing but what stands on stacks holds " + object_text(view, object) +
-                                   "; without --no-stacks path tells which");
+    answer.completeness->notes.add("only stacks hold " + object_text(view, object) +
+                                   "; without --no-stacks path shows them");
   else if (paths.empty())
     answer.completeness->notes.add(unheld_text(snapshot, view, object));
   if (paths.size() == most_paths)
@@ -164,8 +164,9 @@ struct Meant {
 Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Address> address) {
   TypeSystem &types = snapshot.runtime().types();
   if (address)
-    return {[address](Address mt) { return mt == *address; },
-            hex(*address) + " is the MethodTable of " + types.name(*address) + ": these are the ways of its instances"};
+    return {[address](Address mt) { return mt == *address; }, hex(*address) + " is the MethodTable of " +
+                                                                  types.name(*address) +
+                                                                  ": these are the paths to its instances"};
   NamedTypes named = types_called_or_like(snapshot, question.subject);
   std::string note = named.note(question.subject);
   return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
@@ -223,10 +224,10 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
                           " instances lie in frozen segments, " + never_freed +
                           ", and nothing else is seen to hold them");
   if (paths.not_folded)
-    table.notes.push_back(count_text(paths.not_folded) + " instances are held in ways too long to tell");
+    table.notes.push_back(count_text(paths.not_folded) + " instances are held by paths that are too long to show");
   if (paths.paths.size() > most_retained)
-    table.notes.push_back("what would be freed is worked out for the " + std::to_string(most_retained) +
-                          " ways with most bytes; dnheap show tells it of one object");
+    table.notes.push_back("what would be freed is computed for the " + std::to_string(most_retained) +
+                          " paths with most bytes; dnheap show has it for one object");
   answer.tables.push_back(std::move(table));
   if (!paths.paths.empty())
     answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(paths.paths.front().example);
@@ -253,11 +254,13 @@ Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 num
 
 Plan plan_path(const Question &question) {
   if (question.subject.empty())
-    throw UsageError("which object, or which type? an address or a name is wanted behind the target");
+    throw UsageError("which object, or which type? give an address or a name after the target");
   if (question.from && question.all)
-    throw UsageError("--from is about the shortest way from that object: --all is of roots");
+    throw UsageError(
+        "--from and --all exclude each other: --from shows the shortest path from that object, --all paths from roots");
   if (question.from && question.no_stacks)
-    throw UsageError("--from is about the shortest way from that object: --no-stacks is of roots");
+    throw UsageError("--from and --no-stacks exclude each other: --from shows the shortest path from that object, "
+                     "--no-stacks chooses roots");
   Plan plan;
   // An address may be that of a MethodTable; other words are names.
   const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
@@ -284,11 +287,11 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   if (of_type && question.all)
     throw UsageError("--all needs an address: dnheap path TARGET ADDR --all");
   if (of_type && question.from)
-    throw UsageError("--from is for the way to one object: dnheap path TARGET ADDR --from ADDRESS");
+    throw UsageError("--from needs an address to lead to: dnheap path TARGET ADDR --from ADDRESS");
   if (of_type && question.no_stacks)
     throw UsageError("--no-stacks needs an address: dnheap path TARGET ADDR --no-stacks");
   if (of_type && question.raw)
-    throw UsageError("--raw needs an address: the ways to all objects of a type are shown together");
+    throw UsageError("--raw needs an address: the paths to all objects of a type are shown together");
   if (!of_type && !question.sort.empty())
     throw UsageError("--sort needs a type: dnheap path TARGET TYPE --sort " + question.sort);
   snapshot.prepare(Pass::index);

@@ -141,7 +141,7 @@ private:
       throw UsageError("query: which question? such as \"select name, count from types order by bytes desc\"");
     if (sqlite3_stmt *more = nullptr; sqlite3_prepare_v2(database_, rest, -1, &more, nullptr) != SQLITE_OK || more) {
       sqlite3_finalize(more);
-      throw UsageError("query: one question at a time, behind ';' stands another one");
+      throw UsageError("query: one question at a time, but another one follows ';'");
     }
   }
 

@@ -360,10 +360,10 @@ struct Maker {
   const char *assembly, *words;
 };
 constexpr Maker makers[] = {
-    {"Microsoft.GeneratedCode", "XmlSerializer makes such, for each instance that is made with more than a type: keep "
+    {"Microsoft.GeneratedCode", "XmlSerializer makes one for each instance that is made with more than a type: keep "
                                 "these instances, and use them again"},
-    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes such: one of these is enough"},
-    {"ℛ*", "C# scripts are such: each that is compiled stays"},
+    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes these: one generator is enough"},
+    {"ℛ*", "C# scripts are compiled to these: each compiled script stays"},
 };
 
 // Returns the static field that leads to most of some assembly objects.

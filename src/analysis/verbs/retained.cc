@@ -46,11 +46,11 @@ report::Table owners_table(Holding &holding) {
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
   if (!holding.is_plain())
     table.notes.push_back(
-        "the program's own static fields come first, then the container of services, the framework, "
-        "what flows with calls, stacks, the runtime's queues: what one of these holds counts there, whatever holds it "
-        "behind; --plain takes all of them alike");
+        "an object counts for the first of these that holds it: the program's own static fields, the container of "
+        "services, the framework, what flows with calls, stacks, the runtime's queues; --plain ranks no owners");
   if (holding.tree().shared().objects)
-    table.notes.push_back("(shared): held by several owners, so no single one would free it; --table shared tells who");
+    table.notes.push_back(
+        "(shared): held by several owners, so no single one would free it; --table shared lists the owners");
   auto has = [&](std::string_view kind) {
     return std::any_of(lines.begin(), lines.end(), [&](const Holding::OwnerLine &line) { return line.kind == kind; });
   };
@@ -214,9 +214,8 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
                    {"type", "Type", Kind::text},          {"owner", "Owner", Kind::text}};
   table.row_count = count;
   if (!holding->is_plain())
-    table.notes.push_back(
-        "as its owner holds it, whatever holds it behind (table owners tells their order); dnheap show "
-        "TARGET ADDR tells what would be freed with the object alone");
+    table.notes.push_back("each object as its owner in the table owners holds it; dnheap show TARGET ADDR shows what "
+                          "would be freed with the object alone");
   if (keep == most && count > most)
     answer.completeness->notes.add("table objects: the first " + count_text(most) + " of " + count_text(count) +
                                    "; --top 0 gives all");
@@ -238,9 +237,8 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
 }
 
 // Objects that only several instances hold together are above all of them in the tree.
-constexpr const char *together_note =
-    "each instance by itself: what only several of them hold together is in no row; dnheap path "
-    "TARGET TYPE tells what would be freed with all of a type";
+constexpr const char *together_note = "each instance by itself: objects that only several of them hold together are in "
+                                      "no row; dnheap path TARGET TYPE shows what would be freed with all of a type";
 
 bool is_of_tree(const Question &question) { return question.tree || question.table == "tree"; }
 

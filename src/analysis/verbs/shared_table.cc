@@ -104,11 +104,11 @@ report::Table shared_table(Snapshot &snapshot, const DominatorTree &tree, const 
   total[5] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.push_back(
-      "pieces: objects that no single owner would free, each with all that hangs on it; those of 1% of "
-      "the heap or more by themselves, others by who holds them");
+  table.notes.push_back("pieces: objects that no single owner would free, each with everything that it alone holds; "
+                        "pieces of 1% of the heap or more are listed singly, others by their owners");
   if (!shared.is_complete())
-    table.notes.push_back("there are too many owners and pieces to tell all ways: further owners may hold them, too");
+    table.notes.push_back(
+        "there are too many owners and pieces to list all of them: further owners may hold them, too");
   return table;
 }
 

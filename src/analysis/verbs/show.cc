@@ -177,7 +177,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                       (fill->count == 1 ? "" : "s") +
                       (fill->capacity ? " in room for " + count_text(*fill->capacity) : "") +
                       (view.type_name(object).starts_with("System.Runtime.CompilerServices.ConditionalWeakTable")
-                           ? ", those whose keys died among them"
+                           ? ", including those whose keys have died"
                            : ""));
   if (!call.empty())
     fact("call", "of " + call + ", an async method");
@@ -320,7 +320,7 @@ Address struct_method_table(Snapshot &snapshot, const std::string &type) {
   for (const TypeTally &tally : snapshot.tally().types)
     if (named.has(types.name(tally.method_table)))
       return tally.method_table;
-  throw NotFound("no type of this heap is called '" + type + "': the address of a MethodTable will do");
+  throw NotFound("no type of this heap is called '" + type + "'; the address of a MethodTable works, too");
 }
 
 // Shows memory at an address as a struct of a type, because a struct has no MethodTable of its own there.
@@ -330,7 +330,7 @@ report::Answer show_struct(Snapshot &snapshot, const Question &question, Address
     throw UsageError("--struct: " + snapshot.runtime().types().name(type) + " is an array");
   if (snapshot.runtime().types().is_value_type(type) == false)
     throw UsageError("--struct: " + snapshot.runtime().types().name(type) +
-                     " is a class: of its objects, dnheap show ADDRESS shows the fields");
+                     " is a class: dnheap show ADDRESS shows the fields of its objects");
   if (!snapshot.runtime().memory().try_load<u8>(address))
     throw NotFound(hex(address) + " is not in the dump");
   report::Answer answer = show_type(snapshot, question, type);
@@ -350,7 +350,7 @@ report::Answer show_struct(Snapshot &snapshot, const Question &question, Address
   for (report::Table &table : answer.tables)
     table.notes.clear(); // they are about the type's address, which was not asked about
   answer.tables.push_back(value_table("fields", "Fields", fields, question));
-  answer.tables.back().title += " of what lies at " + hex(address);
+  answer.tables.back().title += " of the struct at " + hex(address);
   answer.tables.back().whole = true;
   answer.next_command.clear();
   return answer;
@@ -369,7 +369,7 @@ Plan plan_show(const Question &question) {
   if (question.table == "elements" && !question.values)
     throw UsageError("--table elements shows contents: it needs --values");
   if (!question.struct_type.empty() && question.closure)
-    throw UsageError("--closure is about an object: what lies there as a struct is part of one");
+    throw UsageError("--closure needs an object: a struct is only a part of one");
   // A MethodTable needs only counts, without numbers of objects.
   Plan plan;
   plan.then(Pass::owners);

@@ -121,17 +121,16 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total.back() = total_of(lines.size(), "type");
   table.total = std::move(total);
   if (retained)
-    table.notes.push_back("Retained: each instance by itself, as its owner holds it, whatever holds it behind (dnheap "
-                          "retained tells the order of "
-                          "owners); what only several of them hold together is in no row, and dnheap "
-                          "path TARGET TYPE tells it");
+    table.notes.push_back(
+        "Retained: each instance by itself, as its owner in the table owners of dnheap retained holds it; objects that "
+        "only several of them hold together are in no row, but in dnheap path TARGET TYPE");
   if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
   if (std::any_of(lines.begin(), lines.begin() + static_cast<i64>(shown), [](const TypeLine &line) {
         return line.name->starts_with("Continuation_") && is_of_suspended_call(*line.name);
       }))
-    table.notes.push_back("Continuation_…: what suspended calls of runtime-async methods keep, by its layout; dnheap "
-                          "async names the methods");
+    table.notes.push_back(
+        "Continuation_…: data of suspended calls of runtime-async methods, by layout; dnheap async names the methods");
   table.set_rows(std::move(rows), lines.size());
   return table;
 }
@@ -207,7 +206,7 @@ std::string filter_words(const Question &question) {
 Plan plan_stat(const Question &question) {
   const bool retained = question.by == "retained";
   if (retained && question.life == Life::dead)
-    throw UsageError("--by retained is about what would be freed: dead objects hold nothing that is alive");
+    throw UsageError("--by retained shows what would be freed: dead objects hold nothing that is alive");
   Plan plan(passes_of_life(question) | (retained ? Pass::index : Pass::tally));
   if (!question.refers_to.empty())
     plan.then("referring objects");

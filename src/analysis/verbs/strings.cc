@@ -156,9 +156,9 @@ report::Answer answer_strings(Snapshot &snapshot, const Question &question) {
     set_incomplete(answer);
   };
   if (strings->are_blanked())
-    lacks("contents were blanked when this core was extracted: which strings are equal cannot be told");
+    lacks("contents were blanked when this core was extracted: equal strings are unknown");
   else if (!strings->is_type_known())
-    lacks("no type of this heap is known to be that of strings");
+    lacks("the type of strings was not found in this heap");
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);
   if (!strings->groups().empty())

@@ -32,7 +32,7 @@ const char *text_of(ReferenceProblem problem) {
 std::string text_of(const BadHeader &bad) {
   const std::string sync_block = "sync block " + std::to_string(bad.sync_block);
   switch (bad.problem) {
-  case HeaderProblem::index_zero: return "its header names sync block 0, which is nobody's";
+  case HeaderProblem::index_zero: return "its header names sync block 0, which belongs to no object";
   case HeaderProblem::no_sync_block: return "its header names " + sync_block + ", which does not exist";
   case HeaderProblem::not_its_own:
     return "its header names " + sync_block + ", which is " + (bad.other ? "that of " + hex(bad.other) : "free");
@@ -211,7 +211,7 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
   report::Table table;
   table.name = "invariants";
   table.title = "dnheap's own graph";
-  table.columns = {{"invariant", "What must hold", Kind::text},
+  table.columns = {{"invariant", "Invariant", Kind::text},
                    {"checked", "Checked", Kind::count},
                    {"violations", "Violations", Kind::count},
                    {"first", "First", Kind::address}};
@@ -239,7 +239,7 @@ std::string verdict(const ReferenceCheck &check, u64 moving, u64 problems) {
   if (problems)
     return "; " + count_text(problems) + " PROBLEMS";
   if (moving)
-    return "; no problem but of what the GC was moving";
+    return "; no problem except in objects that the GC was moving";
   return "; sound: all " + (check.dead ? "references of live objects" : count_text(check.references) + " references") +
          " lead to objects";
 }
@@ -289,7 +289,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   const std::string how = question.verbose ? "" : " (--verbose lists them)";
   if (moving)
     answer.tables[0].notes.push_back(count_text(moving) + " more in " + part->name() +
-                                     ", which the GC was planning or moving: they cannot be told from damage" + how);
+                                     ", which the GC was planning or moving: they look like damage" + how);
   if (check.dead)
     answer.tables[0].notes.push_back(
         count_text(check.dead) + " more of dead objects, which no root leads to" +
