@@ -237,7 +237,7 @@ private:
   // Moves small freed chunks that are not merged from in use to cached: those in the arena's fast lists (up to 2.41).
   // Their links are mixed with the link's address (from 2.32 on). Their neighbours treat them as in use.
   void subtract_fast(u32 arena, u64 before) {
-    constexpr u64 first_list = 16, in_front = 32; // offset of the lists; bytes before the bins that are no lists
+    constexpr u64 first_list = 16, in_front = 32; // offset of the first list; bytes before the bins that hold no lists
     const Address state = out_.arenas[arena].address;
     std::vector<MallocHeap *> heaps;
     u64 left = 0;

@@ -22,7 +22,7 @@ struct Series {
   std::string name, kind, what;
   std::vector<u64> bytes, counts;  // in each record; 0 if it has none
   std::vector<u64> retained, live; // for types
-  Course course = Course::steady;  // of the bytes; of the counts if all bytes are 0
+  Course course = Course::steady;  // of the bytes, or of the counts if the bytes did not change
   Trend trend = Trend::steady;     // of the bytes
 };
 

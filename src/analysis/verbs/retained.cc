@@ -68,7 +68,7 @@ report::Table owners_table(Holding &holding) {
 // A table with one row per group of types: types with the same name, namespace or assembly.
 struct Grouping {
   const char *key, *title, *heading;
-  std::vector<u32> group_of; // by type; ~0: in no group
+  std::vector<u32> group_of; // by type; ~0: the type was not asked for
   std::vector<std::string> names;
 };
 

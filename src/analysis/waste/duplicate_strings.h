@@ -57,7 +57,7 @@ private:
   bool is_type_known_ = false, are_blanked_ = false;
   u64 strings_ = 0, string_bytes_ = 0, wasted_ = 0;
   std::vector<Group> groups_;
-  LargeArray<u32> copies_; // grouped: numbers in holders_
+  LargeArray<u32> copies_; // numbers in holders_, one group after the other
   std::optional<HoldingFields> holders_;
 };
 

@@ -47,7 +47,7 @@ struct WasteRow {
   // The field that holds it: "Shop.Quote._currency", "System.String[]", "static Shop.Cache.s_names"; for holes the pin.
   std::string field;
   u64 count = 0;
-  u64 bytes = 0; // that fixing would save
+  u64 bytes = 0; // saved if fixed
 };
 
 struct Waste {
