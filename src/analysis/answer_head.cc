@@ -22,7 +22,7 @@ void add_gc_facts(const Runtime &runtime, std::vector<report::Fact> &facts) {
                  {"server", gc.server}, {"regions", gc.regions}, {"heaps", gc.heaps}, {"identifiers", identifiers}}});
 }
 
-constexpr u64 most_gaps = 10000; // listed one by one; of the others the sum
+constexpr u64 most_gaps = 10000; // further gaps are only summed up
 
 u64 bytes_in(std::span<const Gap> gaps) {
   u64 sum = 0;
@@ -31,7 +31,7 @@ u64 bytes_in(std::span<const Gap> gaps) {
   return sum;
 }
 
-// Σ objects + Free + allocation contexts + gaps = Σ (end − start) of the segments, always.
+// Checks that objects + Free + allocation contexts + gaps = sum of (end − start) over all segments.
 void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Completeness &to) {
   u64 sum = walk.bytes + heap.context_bytes() + gaps;
   if (sum != heap.segment_bytes()) {
@@ -70,8 +70,7 @@ report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
   if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
     out.complete = false;
     out.notes.add(why);
-    out.notes.add("what is told of objects rests on the pieces of the heap that are in the dump; others are not "
-                  "counted, named or followed");
+    out.notes.add("only objects in those pieces of the heap that are in the dump are counted, named and followed");
   }
   out.notes.add_all(heap.problems());
   if (walk)
@@ -88,7 +87,7 @@ report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
   return out;
 }
 
-// Bytes that the dump has of the process itself; of a live one nothing, since what is mapped need not be memory.
+// Returns the bytes of the process in the dump; 0 for a live process, because not all that is mapped is memory.
 u64 bytes_in_dump(const Target &target) {
   if (target.container == "process")
     return 0;
@@ -100,8 +99,8 @@ u64 bytes_in_dump(const Target &target) {
   return sum;
 }
 
-// Who looks for what fills the memory learns first that most of it is elsewhere. An idle program's dump of all memory
-// has some 100 to 200 MiB beside the heap: images, stacks, what the runtime allocates for itself.
+// Returns a phrase for the headline if most memory is outside of the heap, so that nobody searches the heap in vain. A
+// full dump of an idle program has some 100 to 200 MiB beside the heap: images, stacks, the runtime's own memory.
 std::string heap_of_dump(const Heap &heap, const Target &target) {
   constexpr u64 much = u64{256} << 20;
   const u64 all = bytes_in_dump(target), in_heap = heap.segment_bytes();
@@ -206,17 +205,17 @@ void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
     const u64 first = *threads.begin(), others = threads.size() - 1;
     notes.add("the stack of thread " + std::to_string(first) +
               (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
-              " is known in part only, so what stands on it may be missing: " + why);
+              " is only partly known, so methods on it may be missing: " + why);
     set_incomplete(answer);
   }
 }
 
 void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
-  std::string remedy; // where not even CoreLib's module was found: the first file that would have helped
+  std::string remedy; // set if not even CoreLib's module was found: the first file that would have helped
   if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
     for (const Provenance &p : snapshot.target().provenance)
       if (remedy.empty() && p.outcome != Provenance::Outcome::used)
-        remedy = "; " + p.module + " would tell: " + p.reason;
+        remedy = "; " + p.module + " would have them: " + p.reason;
   for (const std::string &problem : snapshot.runtime().types().problems())
     answer.completeness->notes.add(problem + std::exchange(remedy, ""), "type names");
 }
@@ -230,7 +229,7 @@ void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
   if (problems.empty())
     return;
   answer.completeness->complete = false;
-  answer.completeness->word_in_headline.reset(); // that all was walked
+  answer.completeness->word_in_headline.reset(); // it said that everything was walked
   answer.headline += "; roots INCOMPLETE: see the notes";
   for (const std::string &problem : problems)
     answer.completeness->notes.add(problem, "roots");
@@ -243,7 +242,8 @@ void add_reference_notes(u64 bad, report::Answer &answer) {
   const std::string lead =
       count_text(bad) + (bad == 1 ? " reference of a live object leads to " : " references of live objects lead to ");
   answer.headline += "; " + lead + "NO OBJECT";
-  answer.completeness->notes.add(lead + "no object, and what was held that way seems to be dead: dnheap verify lists " +
+  answer.completeness->notes.add(lead +
+                                 "no object, so objects that were held that way seem dead: dnheap verify lists " +
                                  (bad == 1 ? "it" : "them"));
 }
 

@@ -1,5 +1,5 @@
-// AnswerPart: a part of answers that some value of the runtime's description is needed for. A verb's row says which of
-// them its answer has; missing_parts.cc says what is needed for each, and what is said where that was not found.
+// AnswerPart: a part of answers that needs some value of the runtime's description. A verb's row lists the parts of its
+// answer; missing_parts.cc lists the values that each part needs, and the note for missing ones.
 #pragma once
 #include "base/enum_set.h"
 
@@ -23,11 +23,11 @@ enum class AnswerPart : u8 {
   thread_ids,
   segments,
   gc,
-  suspended_calls, // that the runtime suspends itself
+  suspended_calls, // of methods that the runtime suspends itself
   loader_heaps,
   assembly_flags,
-  source, // what the layout was learned from
-  code,   // which method stands where
+  source, // the source of the layout
+  code,   // which method an address belongs to
 };
 inline constexpr u32 answer_part_count = 22;
 using AnswerParts = EnumSet<AnswerPart>;
@@ -36,9 +36,10 @@ constexpr AnswerParts operator|(AnswerPart a, AnswerPart b) { return {a, b}; }
 
 inline constexpr AnswerParts root_parts = {AnswerPart::stacks, AnswerPart::handles, AnswerPart::finalizers,
                                            AnswerPart::statics, AnswerPart::thread_statics};
-// What is alive. Of a reference count that is not known nobody dies.
+// Parts that decide what is alive. An object with an unknown reference count counts as alive.
 inline constexpr AnswerParts life_parts = root_parts | AnswerPart::collectible;
-// But code: what is scanned word by word for want of it is a superset, so only who asks for methods is told.
+// All parts but code: without it stacks are scanned word by word, which finds a superset, so only questions about
+// methods are concerned.
 inline constexpr AnswerParts all_parts =
     AnswerParts::of_bits(((u32{1} << answer_part_count) - 1) & ~(u32{1} << static_cast<u32>(AnswerPart::code)));
 

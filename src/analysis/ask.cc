@@ -13,7 +13,7 @@ namespace dnheap {
 
 namespace {
 
-// An error that lists the words.
+// Throws a UsageError that lists the words.
 void check_word(const char *option, std::string_view word, const Words &words) {
   if (word.empty() || std::find(words.begin(), words.end(), word) != words.end())
     return;
@@ -26,7 +26,8 @@ void check_subject(const Verb &verb, const Question &question) {
     check_word(verb.subject.name, question.subject, verb.subject.among());
 }
 
-// Rows are still to be pulled, by a writer that may wait for whoever reads the output: not with a process that waits.
+// The remaining rows are pulled by a writer that may wait for the reader of the output, and the process must not stay
+// suspended meanwhile. So they are stored first.
 void let_process_go(Snapshot &snapshot, const Question &question, report::Answer &answer) {
   if (snapshot.is_pausing())
     report::store_rows(answer, question.top, snapshot.options().temp_dir, snapshot.watch());
@@ -62,9 +63,8 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
       set_incomplete(out);
       out.completeness->notes.add(
-          "which objects are tasks, exceptions, locks, timers or collections is told by the names of .NET's own types, "
-          "which this dump lacks: those of them that are missing here are not known not to be there; give the folder "
-          "of System.Private.CoreLib.dll with --modules");
+          "the names of .NET's own types are not in this dump, so tasks, exceptions, locks, timers or collections may "
+          "be missing here; give the folder of System.Private.CoreLib.dll with --modules");
     }
     return out;
   });

@@ -14,7 +14,7 @@ using enum AnswerPart;
 
 constexpr AnswerParts threads = contexts | stacks | thread_statics | locks | thread_ids;
 
-// What may be wrong without them, in their order.
+// The possible errors without each part, in their order.
 constexpr const char *texts[answer_part_count] = {
     "allocation contexts of threads may not have been skipped",
     "what stacks keep alive may be missing",
@@ -29,7 +29,7 @@ constexpr const char *texts[answer_part_count] = {
     "methods of delegates may have no names",
     "contents of strings may be missing",
     "sync blocks may not be known",
-    "whether the threads exist that hold locks may not be known",
+    "it may be unknown whether the threads that hold locks exist",
     "threads may have no numbers",
     "data of segments may be missing",
     "data of the GC may be missing",
@@ -41,7 +41,7 @@ constexpr const char *texts[answer_part_count] = {
 };
 
 struct Value {
-  const char *name; // of a value; of all that begin so, if it ends with '*'
+  const char *name; // of a value; a name that ends with '*' stands for all that begin with it
   AnswerParts parts;
 };
 // The first row that matches counts.
@@ -55,7 +55,7 @@ constexpr Value values[] = {
     {"DotNetRuntimeContractDescriptor", source | gc},
     {"RuntimeProductVersionString", source},
     {"DotNetRuntimeDebugHeader", source},
-    // CoreRT: sections of its header, and what it has nothing in place of.
+    // CoreRT: sections of its header, and values that it has no counterpart of.
     {"GC Contract", gc},
     {"Workstation GC Contract", contexts | segments | gc},
     {"RuntimeInstance Contract", threads},
@@ -63,7 +63,7 @@ constexpr Value values[] = {
     {"Thread Contract", threads},
 
     {"ThreadStore", threads},
-    {"ThreadStore.ThreadCount", {}}, // only compared with
+    {"ThreadStore.ThreadCount", {}}, // only used for comparison
     {"ThreadStore.*", threads},
     {"Thread.LinkNext", threads},
     {"Thread.OSId", stacks | thread_ids},
@@ -131,7 +131,7 @@ constexpr Value values[] = {
     {"PEImage*", names | fields | statics | delegates},
     {"DynamicMetadata.*", names | fields | statics},
     {"MethodTable.*", names | fields | statics | delegates | strings | collectible},
-    {"MethodTable*", names | fields | statics | delegates}, // flags: globals
+    {"MethodTable*", names | fields | statics | delegates}, // flags: global values
     {"GenericsDictInfo.*", names | fields | statics},
     {"TypeDesc.*", names},
     {"ParamTypeDesc.*", names},
@@ -178,7 +178,7 @@ constexpr Value values[] = {
     {"GCHeapFinalizeQueue", finalizers | gc},
     {"HeapSegment.*", segments},
     {"MinObjectSize", {}},
-    // All else is of the GC.
+    // All others belong to the GC.
     {"*", gc},
 };
 
@@ -196,7 +196,7 @@ AnswerParts parts_of_value(std::string_view name) {
   return {};
 }
 
-// "A, B and 3 more"
+// Returns "A, B and 3 more".
 std::string list_of(const std::vector<std::string> &names) {
   constexpr u64 most = 6;
   std::string out;
@@ -216,16 +216,16 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wan
                            const std::vector<std::string> &said) {
   MissingParts out;
   if (descriptor.try_number("FeatureCOMInterop").value_or(0) == 0)
-    wanted = wanted.without(ref_counts); // there are none
+    wanted = wanted.without(ref_counts); // there are no reference counts
   std::vector<std::vector<std::string>> names_by_part(std::size(texts));
   for (const auto &[name, why] : descriptor.missing) {
-    // Published, though not all that is looked for bears it out: then it is used.
+    // The value is published, so it is used, although not all checks confirm it.
     const AnswerParts parts = descriptor.has(name) ? AnswerParts() : parts_of_value(name) & wanted;
     out.is_incomplete |= parts.meets(life_parts | contexts);
     auto names_it = [&](const std::string &note) { return note.find(name) != note.npos; };
     if (parts.empty() || std::any_of(said.begin(), said.end(), names_it))
       continue;
-    // One note is enough, under the first of its parts.
+    // One note is enough, for the first of its parts.
     const u64 first = static_cast<u64>(std::countr_zero(parts.bits()));
     if (name.starts_with("contract "))
       out.notes.push_back("the " + name + " " + why + "; " + texts[first]);
@@ -237,7 +237,7 @@ MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wan
     if (parts_of_value(name).meets(wanted))
       doubted.push_back(name);
   if (!doubted.empty())
-    out.notes.push_back("used as the target publishes it, though memory does not bear it out: " + list_of(doubted) +
+    out.notes.push_back("used as the target publishes it, although memory does not confirm it: " + list_of(doubted) +
                         " (dnheap contract --table doubted says why)");
   for (u64 i = 0; i < std::size(texts); ++i)
     if (!names_by_part[i].empty())

@@ -1,6 +1,7 @@
-// Plan: what a question takes, as its verb's row foresees it: what ask() has worked out before the verb begins, what
-// the verb itself comes to, and what is done only where something is wrong with the dump. Whatever else a Snapshot has
-// to work out for the verb is an error in its row (Snapshot::unforeseen, test/analysis/plan_test.cc).
+// Plan: the work that a question needs, as its verb's row predicts it: passes that ask() prepares before the verb
+// begins, passes of the verb itself, and passes that are only needed if something is wrong with the dump. Any other
+// pass that a Snapshot has to do for the verb is an error in its row (Snapshot::unforeseen,
+// test/analysis/plan_test.cc).
 #pragma once
 #include "analysis/question.h"
 #include "snapshot/pass.h"
@@ -13,23 +14,23 @@ namespace dnheap {
 class Plan {
 public:
   Plan() = default;
-  // What ask() prepares.
+  // `first`: the passes that ask() prepares.
   explicit Plan(Passes first) { then(first), first_ = first; }
 
-  // What the verb asks for when it knows more, of its subject, say.
+  // Adds passes that the verb asks for when it knows more, for example about its subject.
   Plan &then(Passes passes);
-  // A pass of the verb's own, by the name that Progress has of it.
+  // Adds a pass of the verb's own, by its name in Progress.
   Plan &then(std::string_view own);
-  // What few questions of this kind take.
+  // Adds passes that few questions of this kind need.
   Plan &perhaps(Passes passes);
   Plan &perhaps(std::string_view own);
 
   Passes first() const { return first_; }
-  // All that may be asked of the Snapshot.
+  // Returns all passes that may be asked of the Snapshot.
   Passes foreseen() const { return with_foundations(certain_ | perhaps_); }
-  // What it is certain to rest on.
+  // Returns the passes that are certainly needed.
   Passes certain() const { return with_foundations(certain_); }
-  // In the order in which they will come, but those that may not come at all. What was made once is kept.
+  // Returns the names of the certain passes in their order. Results are kept, so each is listed once.
   const std::vector<std::string_view> &names() const { return names_; }
   std::vector<std::string_view> names_of_perhaps() const;
 

@@ -1,6 +1,6 @@
-// Verb: one question that the program can answer, as one row of a table. The command line's parsing, its help and its
-// checks follow from the rows; a new analysis is one file and one row. An AnswerFunction may throw Error, UsageError,
-// NotFound and Interrupted; it is called once, from one thread.
+// Verb: one question that the program can answer, as one row of a table. The parsing of the command line, its help and
+// its checks follow from the rows; a new analysis is one file and one row. An AnswerFunction may throw Error,
+// UsageError, NotFound and Interrupted; it is called once, from one thread.
 #pragma once
 #include "analysis/answer_part.h"
 #include "analysis/plan.h"
@@ -18,10 +18,10 @@ class Snapshot;
 struct Record;
 
 using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
-// What the question takes. May throw UsageError, where options exclude each other.
+// Returns the work that the question needs. May throw UsageError if options exclude each other.
 using PlanFunction = Plan (*)(const Question &question);
 
-// The words of a list in a row.
+// A list of words in a row.
 class Words {
 public:
   static constexpr u64 most = 32;
@@ -29,7 +29,7 @@ public:
   template <std::convertible_to<std::string_view>... Text>
   constexpr Words(Text... words) : words_{words...}, count_(sizeof...(words)) {}
 
-  constexpr void add(std::string_view word) { words_[count_++] = word; } // `most` in all
+  constexpr void add(std::string_view word) { words_[count_++] = word; } // at most `most` in total
   constexpr bool empty() const { return count_ == 0; }
   constexpr auto begin() const { return words_.begin(); }
   constexpr auto end() const { return words_.begin() + count_; }
@@ -40,12 +40,12 @@ private:
   u64 count_ = 0;
 };
 
-// What stands behind the target on the command line. False: nothing.
+// The word after the target on the command line. False: none.
 struct SubjectWords {
-  const char *name = nullptr; // as the help calls it: "ADDR"
+  const char *name = nullptr; // its name in the help: "ADDR"
   const char *asked = "";     // "which object?"
   bool is_optional = false;
-  Words (*among)() = nullptr; // it is one of these words, and may stand in front of the target, too
+  Words (*among)() = nullptr; // one of these words, which may also precede the target
   constexpr explicit operator bool() const { return name != nullptr; }
 };
 
@@ -54,54 +54,54 @@ struct Verb {
   const char *question = ""; // "which types fill the heap?"
   const char *details = "";  // paragraphs for `dnheap VERB --help`
   SubjectWords subject = {};
-  // Whatever a verb does not list is wrong usage, never silently ignored.
+  // An option that a verb does not list is refused, never silently ignored.
   EnumSet<Takes> takes = {};
   Words sort_columns = {}; // keys that --sort takes; the first is the verb's own order
   Words by = {};           // words that --by takes
-  Words as = {};           // words that --as takes, one of which it needs
+  Words as = {};           // words that --as takes; one of them is required
   Words tables = {};       // keys that --table takes; the first is the main one
-  // What of the runtime's description the answer rests on: where something of that is missing, it says so.
+  // The parts of the runtime's description that the answer needs; it gets a note if something of these is missing.
   AnswerParts parts = {};
-  bool tells_missing_parts = false; // but shows nothing that would be wrong without them
-  bool looks_for_framework = false; // for objects of .NET's own types, by their names
+  bool tells_missing_parts = false; // but its answer cannot be wrong without them
+  bool looks_for_framework = false; // looks for objects of .NET's own types, by their names
   PlanFunction plan = [](const Question &) { return Plan(); };
   AnswerFunction answer = nullptr;
-  // Of a verb that takes no target, instead of `answer`; or none where its subject is not named, beside it. May throw
-  // as that does.
+  // For a verb without a target, replaces `answer`; if the verb also has `answer`, used when no target is given. May
+  // throw as that does.
   report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
-  // Of a verb that looks at records of its targets (record.h), instead of `answer`: then ask() is not for it. Its plan
-  // is that of one record. May throw as that does.
+  // For a verb that looks at records of its targets (record.h), replaces `answer`; ask() does not run such a verb. Its
+  // plan is that of one record. May throw as `answer` does.
   report::Answer (*answer_records)(std::span<const Record> records, const Question &question) = nullptr;
-  bool takes_several = false;   // targets
-  bool takes_each = false;      // of several targets each is answered by itself, one after the other
-  const char *format = nullptr; // that its answers are written in unless another is asked for; null: as all are
-  // -o, which must be given, names the file that the verb makes; its answer goes to standard output.
+  bool takes_several = false;   // takes several targets
+  bool takes_each = false;      // each of several targets is answered by itself, one after the other
+  const char *format = nullptr; // default format of its answers; null: the usual one
+  // -o is required and names the file that the verb makes; the answer goes to standard output.
   bool makes_file = false;
-  bool tells_resident = false; // which pages of a process are in memory: to be looked at before all is copied
-  bool records_reads = false;  // it is asked of a Snapshot that records what is read
-  // It reads nothing but objects and what `extract` asks for of every type, which so does not ask this verb. Verbs with
-  // a subject are not asked in any case.
+  bool tells_resident = false; // shows which pages of a process are resident: looked up before everything is copied
+  bool records_reads = false;  // needs a Snapshot that records reads
+  // Reads only objects, and data that `extract` asks for of every type anyway; so `extract` does not run this verb. It
+  // never runs verbs with a subject.
   bool reads_objects_only = false;
-  // Of a dump without heap (mini, triage) it says what there is, unless the question takes references between objects;
-  // the answer is INCOMPLETE then, and says why. Verbs that read no heap at all need not say so.
+  // Answers for a dump without heap (mini, triage) with the data that there are, unless the question needs references
+  // between objects; the answer is INCOMPLETE then, and says why. Verbs that read no heap at all do not need this.
   bool answers_without_heap = false;
-  // Its answer rests on contents of objects: of a core that was extracted without them it says that it cannot tell.
+  // Needs contents of objects: for a core extracted without them the answer says that the result is unknown.
   bool reads_contents = false;
 };
 
-// Throws UsageError unless the question's words are among those of the row's lists.
+// Throws UsageError unless the question's words are in the row's lists.
 void check_words(const Verb &verb, const Question &question);
 
-// The verb's answer: checks the question's words, has done what the verb's plan begins with, and asks again when part
-// of the dump was lost meanwhile (on_sound_memory), so that nothing in the answer rests on bytes that could not be
-// read; rows that are still to be streamed check that themselves.
+// Returns the verb's answer: checks the question's words, does the passes that the verb's plan begins with, and asks
+// again if part of the dump was lost meanwhile (on_sound_memory), so that nothing in the answer depends on unreadable
+// bytes; rows that are still to be streamed check that themselves.
 report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question);
 
-// The passes that a question will take, by the names that Progress has, from opening the target to writing the answer:
-// so that whoever waits can be told which of how many it is. May throw as `plan` does.
+// Returns the passes that a question needs, by their names in Progress, from opening the target to writing the answer,
+// so that progress can show how many there are. May throw as `plan` does.
 std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process);
 
-// In the order of the help; the first is what `dnheap FILE` alone means.
+// Returns the verbs in the order of the help; the first one is used for `dnheap FILE` alone.
 std::span<const Verb> verbs();
 
 } // namespace dnheap

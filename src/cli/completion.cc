@@ -308,8 +308,8 @@ std::string fish_options(std::span<const Verb> verbs) {
     auto add = [&](const Names &of, const std::string &value) {
       out += fish_line(of.empty() ? "" : "__dnheap_of " + joined(of), head + value + tail);
     };
-    if (option.words) {
-      for (const auto &[words, of] : verbs_by_words(option, verbs))
+    if (const std::map<Names, Names> all = verbs_by_words(option, verbs); !all.empty()) {
+      for (const auto &[words, of] : all)
         add(of, " -x -a " + fish_quoted(joined(words)));
       continue;
     }

@@ -61,9 +61,8 @@ TEST(AnswerHead, SaysThatStacksAreKnownInPartOnly) {
       const report::Answer answer = ask(*row, snapshot, {});
       const bool is_said = std::any_of(
           answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const report::Note &note) {
-            return note.text.starts_with(
-                "the stack of thread 100 and of 2 others is known in part only, so what stands on "
-                "it may be missing: where the runtime keeps its map of code is not known");
+            return note.text.starts_with("the stack of thread 100 and of 2 others is only partly known, so methods on "
+                                         "it may be missing: where the runtime keeps its map of code is not known");
           });
       const std::string_view of = name;
       EXPECT_EQ(is_said, of == "locks"); // others say more of them

@@ -30,7 +30,7 @@ def ask(dnheap, verb, dump, *options):
     del answer["target"]["path"]
     if verb == "gc":  # settings are values, in the environment and in strings; that they are missing is said
         tables = answer["tables"]
-        said = [row for row in tables["problems"] if "settings of the GC" in row["problem"]]
+        said = [row for row in tables["problems"] if "GC settings" in row["problem"]]
         assert tables["settings"] or said, "no settings of the GC, and no word of that"
         tables["problems"] = [row for row in tables["problems"] if row not in said]
         del tables["settings"]

@@ -99,11 +99,11 @@ inline report::Answer inspected(HeapBuilder &heap, const char *name) {
   return answer_of(heap, "inspect", question);
 }
 
-// Of those notes what objects are not told of.
+// Returns the notes about objects that do not have the known fields.
 inline std::string unknown_notes_of(const report::Answer &answer) {
   std::string out;
   for (const std::string &note : answer.completeness->notes.whole())
-    if (note.find("not told") != note.npos)
+    if (note.find("not have the fields") != note.npos)
       out += note + "\n";
   return out;
 }

@@ -1,5 +1,5 @@
-// dot: what stands around one object, for Graphviz: the objects that refer to it and those that it refers to, step by
-// step, the nearest first. Takes the graph of the whole heap, to know who refers to it.
+// dot: the objects around one object, for Graphviz: those that refer to it and those that it refers to, step by step,
+// the nearest first. Takes the graph of the whole heap, to find its referrers.
 #include "analysis/export/exporter.h"
 #include "analysis/export/file_text.h"
 #include "analysis/objects/object_view.h"
@@ -17,7 +17,8 @@ namespace {
 
 constexpr u64 usual_depth = 2, usual_limit = 100;
 
-// A quoted text of the DOT language; control characters and those that turn the direction of writing become '?'.
+// Returns a quoted text of the DOT language; control characters, and those that change the direction of writing, become
+// '?'.
 std::string dot_text(std::string_view text) {
   std::string shown, out = "\"";
   report::append_printable(shown, shortened(text, 300));
@@ -28,7 +29,7 @@ std::string dot_text(std::string_view text) {
 
 struct Neighbourhood {
   std::vector<ObjectId> objects;      // in the order in which they were found
-  std::unordered_map<u32, u64> steps; // of each
+  std::unordered_map<u32, u64> steps; // distance of each object
   bool is_cut = false;
 };
 
@@ -57,7 +58,7 @@ Neighbourhood around(Snapshot &snapshot, ObjectId centre, u64 depth, u64 limit) 
   return out;
 }
 
-// The fields by which one object refers to others among those that are shown: each target once.
+// Appends the fields by which one object refers to other shown objects; each target once.
 u64 append_edges(FileText &out, ObjectView &view, Snapshot &snapshot, ObjectId from, const Neighbourhood &among) {
   constexpr u64 most_names = 5;
   std::vector<std::pair<ObjectId, std::vector<std::string>>> edges;
@@ -102,7 +103,7 @@ Exported export_dot(const ExportJob &job, NewFile &file) {
   FileText text(file);
   text.text = "digraph dnheap {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (ObjectId object : found.objects) {
-    std::string label = dot_text(view.type_name(object)); // with what is known of it below the name
+    std::string label = dot_text(view.type_name(object)); // details about the object go below the name
     label.insert(label.size() - 1,
                  fmt::format("\\n{:#x}\\n{}", view.address(object), bytes_text(view.aligned_size(object))));
     text.text += fmt::format("  n{} [label={}{}];\n", static_cast<u32>(object), label,

@@ -1,6 +1,7 @@
-// Exporter: a file that another tool opens, as one row of a table: what `export --as NAME` writes. An ExportFunction
-// streams: its memory does not depend on how many objects there are, unless its row says so. It may throw Error (the
-// disk is full), UsageError, NotFound and Interrupted; then there is no file. One thread calls it; it uses more itself.
+// Exporter: a kind of file for another tool, as one row of a table: what `export --as NAME` writes. An ExportFunction
+// streams: its memory does not depend on the number of objects, unless its row says so. It may throw Error (for
+// example: the disk is full), UsageError, NotFound and Interrupted; then no file is left. Called by one thread; it uses
+// more itself.
 #pragma once
 #include "analysis/plan.h"
 #include "analysis/verb.h"
@@ -15,11 +16,11 @@
 
 namespace dnheap {
 
-// What went into the file. Absent: the format has none of that.
+// The contents of the file. Absent: the format does not have these.
 struct Exported {
-  std::optional<u64> objects, bytes; // bytes: aligned ones, of these objects
+  std::optional<u64> objects, bytes; // bytes: aligned, of these objects
   std::optional<u64> references, types, roots, unreachable, strings, frames;
-  std::vector<std::string> notes; // what is lost, or cut, in this file
+  std::vector<std::string> notes; // what is missing, or cut, in this file
 };
 
 struct ExportJob {
@@ -34,13 +35,13 @@ struct Exporter {
   const char *name; // word of --as
   const char *holds;
   const char *opened_by;
-  bool takes_values = false;          // strings' contents, where --values is given
+  bool takes_values = false;          // writes the contents of strings if --values is given
   bool is_neighbourhood = false;      // takes --around, --depth and --limit
-  void (*plan)(Plan &plan) = nullptr; // what it takes; of ObjectStream's passes, too
+  void (*plan)(Plan &plan) = nullptr; // the passes that it needs, including ObjectStream's
   ExportFunction write = nullptr;
 };
 
-// In the order of the words of --as (verbs.cc).
+// Returns the exporters in the order of the words of --as (verbs.cc).
 std::span<const Exporter> exporters();
 
 Exported export_ndjson(const ExportJob &job, NewFile &file);
@@ -51,14 +52,14 @@ Exported export_speedscope(const ExportJob &job, NewFile &file);
 Exported export_pprof(const ExportJob &job, NewFile &file);
 Exported export_dot(const ExportJob &job, NewFile &file);
 
-// By TypeId, and one more for objects of no known type. One thread.
+// Returns the types' names by TypeId, and one more for objects of unknown type. One thread.
 std::vector<std::string> exported_type_names(Snapshot &snapshot);
-// The number of System.String; none: it has no objects.
+// Returns the TypeId of System.String; nullopt if it has no objects.
 std::optional<TypeId> string_type(const std::vector<std::string> &names);
-// A string's contents, cut where it is longer than most_exported_characters. Any thread.
+// Returns a string's contents, cut after most_exported_characters. Any thread.
 std::string exported_text(const Runtime &runtime, Address string);
 
-// Characters of a string that a file takes at most; the rest is cut with "…".
+// A file has at most so many characters of a string; the rest is cut with "…".
 inline constexpr u64 most_exported_characters = 65536;
 
 } // namespace dnheap

@@ -1,5 +1,4 @@
-// FileText: text, or bytes, on its way into a file that is made: kept until there is some MiB of it. One thread. Throws
-// Error when the disk is full.
+// FileText: text or bytes for a new file, buffered up to some MiB. One thread. Throws Error when the disk is full.
 #pragma once
 #include "base/host/host.h"
 
@@ -9,11 +8,11 @@ namespace dnheap {
 
 class FileText {
 public:
-  FileText() = default; // kept until it is written
+  FileText() = default; // without a file: only collects text
   explicit FileText(NewFile &file) : file_(&file) {}
 
   std::string text;
-  // To be called between any two parts: no more than some MiB are kept then.
+  // Called between any two parts, so that at most some MiB are buffered.
   void flush_if_large() {
     if (file_ && text.size() > most)
       flush();

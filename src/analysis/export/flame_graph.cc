@@ -26,7 +26,7 @@ Retained without(Retained all, Retained some) { return {all.objects - some.objec
 
 FlameGraph::FlameGraph(Snapshot &snapshot, const Question &question) {
   if (snapshot.roots().roots.empty())
-    throw Error("what is alive cannot be told without roots: a flame graph would be empty");
+    throw Error("live objects are unknown without roots: a flame graph would be empty");
   Holding holding(snapshot, question);
   const FoldedTree tree(holding, question.raw);
   const Timer timer(snapshot.watch(), "frames");
@@ -34,7 +34,7 @@ FlameGraph::FlameGraph(Snapshot &snapshot, const Question &question) {
   unreachable_ = without(holding.tree().unreachable(), frozen);
   const u64 least = std::max<u64>((holding.tree().reached().bytes + frozen.bytes) / least_share, 1);
 
-  std::vector<Nodes> levels; // what waits at each depth, what comes next last
+  std::vector<Nodes> levels; // nodes still to be visited, by depth; the next one is last
   u64 room = most_frames;
   auto descend = [&](Nodes nodes) {
     const u64 depth = levels.size();

@@ -1,6 +1,6 @@
-// FlameGraph: who holds the live bytes, as frames one above the other: an owner, then the folded dominator tree
-// (folded_tree.h), largest first. What each frame has of its own adds up to all that is alive. Costs what `retained`
-// does, and 24 bytes per frame, of which there are some 400,000 at most. Made by one thread; then immutable.
+// FlameGraph: who holds the live bytes, as stacked frames: an owner, then the folded dominator tree (folded_tree.h),
+// largest first. The frames' own bytes add up to all live bytes. Costs what `retained` does, and 24 bytes per frame, of
+// which there are some 400,000 at most. Made by one thread; then immutable.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/export/exporter.h"
@@ -13,23 +13,24 @@ namespace dnheap {
 
 class FlameGraph {
 public:
-  // Throws Error when there are no roots, Interrupted.
+  // Throws Error if there are no roots; Interrupted.
   FlameGraph(Snapshot &snapshot, const Question &question);
 
   struct Frame {
-    u32 name = 0, depth = 0; // depth: how many frames stand below it
+    u32 name = 0, depth = 0; // depth: number of frames below it
     Retained own;
   };
-  // Each before those that stand on it.
+  // Returns the frames, each before those on top of it.
   const std::vector<Frame> &frames() const { return frames_; }
   const std::vector<std::string> &names() const { return names_; } // UTF-8
-  Retained all() const { return all_; }                            // of all frames: what is alive
-  Exported exported() const;                                       // what a file of it holds, but for its size
+  Retained all() const { return all_; }                            // sum of all frames: everything that is alive
+  Exported exported() const;                                       // the facts about a file of it, except its size
 
-  // What a frame needs to be one: else it is one with others, called so.
+  // A node with less than this share of the live bytes has no frame of its own; such nodes are one frame with this
+  // name.
   static constexpr u64 least_share = 10000;
   static constexpr const char *small = "(less than 0.01% each)";
-  // Beyond so many frames, one above the other or all together, what stands on one is one frame.
+  // Limits for depth and number of frames; whatever would be on top is one frame.
   static constexpr u64 most_depth = 100, most_frames = 200000;
   static constexpr const char *deeper = "(deeper)";
 
@@ -44,7 +45,7 @@ private:
   std::vector<std::string> names_;
   std::unordered_map<std::string, u32> numbers_;
   Retained all_, unreachable_;
-  u64 cut_ = 0; // frames on which more stood
+  u64 cut_ = 0; // frames on which further ones were cut
 };
 
 } // namespace dnheap

@@ -1,7 +1,7 @@
-// gcdump: what PerfView and Visual Studio open: a graph as their FastSerialization lays it out, little endian, byte for
-// byte as they write it. Nodes are numbered, each with the place where it begins: so objects are read three times, for
-// the sums, for the places and for the nodes themselves, and no reference is kept.
-//   type = name, size (-1: no instance), module; node = type × 2 (+ 1, size), children, each as child − node
+// gcdump: the format of PerfView and Visual Studio: a graph in the layout of their FastSerialization, little endian,
+// byte for byte as they write it. Nodes are numbered, and the file has the position of each: so objects are read three
+// times, for the sums, for the positions and for the nodes themselves, and no reference is kept.
+// type = name, size (-1: no instance), module; node = type × 2 (+ 1, size), children, each as child − node
 #include "analysis/export/exporter.h"
 #include "analysis/export/held_roots.h"
 #include "analysis/export/object_stream.h"
@@ -15,7 +15,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr i64 largest = 0x7fffffff; // sizes and places have 31 bits there
+constexpr i64 largest = 0x7fffffff; // sizes and positions have 31 bits in the format
 
 enum Tag : u8 { tag_null = 1, tag_again = 2, tag_begin = 4, tag_end = 6, tag_byte = 8, tag_skip = 12, tag_text = 13 };
 
@@ -24,7 +24,7 @@ void put(std::string &out, u64 value, u64 size) {
     out += static_cast<char>(value >> 8 * i);
 }
 
-// Signed, groups of seven bits, the highest first.
+// Appends a signed number in groups of seven bits, the highest first.
 void put_number(std::string &out, i64 value) {
   int groups = 1;
   while (groups < 5 && (value < -(i64{1} << (7 * groups - 1)) || value >= i64{1} << (7 * groups - 1)))
@@ -33,7 +33,7 @@ void put_number(std::string &out, i64 value) {
     out += static_cast<char>((value >> 7 * i & 0x7f) | (i ? 0x80 : 0));
 }
 
-// The count of UTF-16 units, then each of them as if it were a character of its own.
+// Appends the number of UTF-16 units, then each unit as if it were a character of its own.
 void put_text(std::string &out, std::string_view text) {
   std::string units;
   u64 count = 0;
@@ -74,10 +74,10 @@ void put_type(std::string &out, std::string_view name, u32 version, u32 least) {
   out += tag_end;
 }
 
-// A node in front of the objects.
+// A node before the objects.
 struct Grouping {
   std::string name;
-  std::vector<i64> children; // nodes
+  std::vector<i64> children; // numbers of nodes
 };
 
 class GraphFile {
@@ -118,7 +118,7 @@ public:
   }
 
 private:
-  // As PerfView calls them.
+  // Returns the names that PerfView uses.
   static std::string kind_name(const HeldRoots::Kind &kind) {
     switch (kind.owners.front().kind) {
     case RootKind::static_field: return "[static vars]";
@@ -139,7 +139,7 @@ private:
     return "[" + name + "]";
   }
 
-  // Node 0 is the root; then kinds of roots, then their owners.
+  // Makes the nodes before the objects: node 0 is the root, then come kinds of roots, then their owners.
   void group() {
     groups_.push_back({"[.NET Roots]", {}});
     for (const HeldRoots::Kind &kind : roots_.kinds()) {
@@ -162,13 +162,13 @@ private:
   i64 node_of(ObjectId object) const { return static_cast<i64>(groups_.size() + static_cast<u32>(object)); }
 
   void put_group(std::string &out, u64 node) const {
-    put_number(out, static_cast<i64>((1 + node) << 1)); // each has a type of its own, behind UNDEFINED
+    put_number(out, static_cast<i64>((1 + node) << 1)); // each has a type of its own, after UNDEFINED
     put_number(out, static_cast<i64>(groups_[node].children.size()));
     for (i64 child : groups_[node].children)
       put_number(out, child - static_cast<i64>(node));
   }
 
-  // All but the children.
+  // Appends a node without its children.
   void put_front(std::string &out, const ObjectStream::Item &item, u64 degree) const {
     const u64 type = item.object.type ? static_cast<u32>(item.object.id) : names_.size() - 1;
     const i64 size = std::min(static_cast<i64>(item.aligned_bytes), largest);
@@ -184,7 +184,7 @@ private:
   };
   Length length_of(const ObjectStream::Item &item) const {
     Length out;
-    std::string text; // of few bytes: it allocates nothing
+    std::string text; // short, so it allocates nothing
     const i64 here = node_of(item.id);
     stream_.for_each_reference(item, [&](const ObjectStream::Reference &reference) {
       text.clear();
@@ -220,7 +220,7 @@ private:
       before_[i + 1] += before_[i];
     references_ = references, unreachable_ = unreachable, bytes_ = bytes, clamped_ = clamped;
     const u64 nodes = groups_.size() + snapshot_.index().count();
-    // Places in the file have 32 bits, those in the graph 31.
+    // Positions in the file have 32 bits, those in the graph 31.
     if (before_.back() > static_cast<u64>(largest) || nodes > static_cast<u64>(largest) ||
         before_.back() + nodes * 12 + (u64{1} << 28) > ~u32{0})
       throw Error("a .gcdump cannot hold so many objects and references: " + count_text(nodes) + " and " +
@@ -292,7 +292,7 @@ private:
                   [&](FileText &to, const ObjectStream::Item &item, u64) { put(to.text, item.address, 8); });
   }
 
-  // A segment of one generation: the younger ones end where it ends, the others where it begins.
+  // Appends the heap's segments. Each is of one generation: the younger generations get its end, the others its start.
   void put_segments(std::string &text, u64 text_begins_at) {
     const std::span<const HeapSegment> segments = snapshot_.heap().segments();
     put(text, segments.size(), 4);
@@ -315,7 +315,7 @@ private:
     }
   }
 
-  // Without its arguments, which may be secrets.
+  // Returns the program's name without its arguments, which may be secrets.
   static std::string_view program_name(std::string_view command) {
     command = command.substr(0, command.find(' '));
     return command.substr(command.find_last_of("/\\") + 1);
@@ -341,7 +341,7 @@ private:
     text += static_cast<char>(is64);
     text += tag_end; // of the graph
     text += static_cast<char>(is64);
-    for (int i = 0; i < 2; ++i) // how often one object stands for many
+    for (int i = 0; i < 2; ++i) // averages for sampled graphs: one object stands for one
       put(text, std::bit_cast<u32>(1.0F), 4);
     text += tag_null; // no JavaScript
     put_type(text, "DotNetHeapInfo", 0, 0);
@@ -353,12 +353,12 @@ private:
     put_text(text, "");
     put_text(text, program_name(target.program));
     put(text, target.pid, 4);
-    put(text, 0, 8); // committed, working set: not told
+    put(text, 0, 8); // committed bytes, working set: not given
     put(text, 0, 8);
     put(text, 0, 4); // no multipliers per type
     text += tag_skip;
     put(text, 0, 4);
-    text += tag_null; // nothing of COM
+    text += tag_null; // no COM data
     const u64 behind_skip = file_.size() + text.size();
     text += tag_text;
     put_text(text, "dnheap");
@@ -378,11 +378,11 @@ private:
   ObjectStream stream_;
   const HeldRoots roots_;
   const std::vector<std::string> names_;
-  std::vector<i64> sizes_; // by type: what its objects take, as a rule
+  std::vector<i64> sizes_; // by type: the usual size of its objects
   std::vector<Grouping> groups_;
   std::vector<u64> group_places_;
-  std::string front_;       // of the graph, up to the first object
-  std::vector<u64> before_; // of each block: where its first node begins
+  std::string front_;       // the graph's data up to the first object
+  std::vector<u64> before_; // for each block the position of its first node
   u64 references_ = 0, unreachable_ = 0, bytes_ = 0, clamped_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// heapsnapshot: what Chrome, Edge and VS Code open. Nodes, edges, then strings, all of them numbered: so the objects
-// are read three times, to count, for the nodes and for the edges, and no reference is kept. Nodes in front of the
-// objects: the root, kinds of roots, their owners. What no root reaches hangs by weak edges from a node of its own, and
-// refers by weak edges to what is reached, so that it is in the file and retains nothing.
+// heapsnapshot: the format of Chrome, Edge and VS Code. Nodes, edges, then strings, all of them numbered: so the
+// objects are read three times, to count, for the nodes and for the edges, and no reference is kept. The nodes before
+// the objects are the root, kinds of roots, and their owners. Garbage hangs by weak edges from a node of its own, and
+// refers by weak edges to live objects, so it is in the file and retains nothing.
 #include "analysis/export/exporter.h"
 #include "analysis/export/held_roots.h"
 #include "analysis/export/object_stream.h"
@@ -14,7 +14,7 @@ namespace dnheap {
 
 namespace {
 
-// As they stand in the lists of `meta`.
+// Numbers of the types in the lists of `meta`.
 enum NodeType : u32 { node_string = 2, node_object = 3, node_synthetic = 9 };
 enum EdgeType : u32 { edge_element = 1, edge_property = 2, edge_weak = 6 };
 constexpr u64 node_fields = 7;
@@ -72,7 +72,7 @@ private:
     return values_ && item.object.type && item.object.id == string_type_;
   }
 
-  // The list of strings: of nodes in front of the objects, of types, of references; then contents of strings.
+  // Numbers the strings: those of nodes before the objects, of types, of references; then the contents of strings.
   void name_nodes() {
     head_strings_ = {"", "(not reached by any root)", "(may be chance)", "(garbage)"};
     for (const HeldRoots::Kind &kind : roots_.kinds())
@@ -116,7 +116,7 @@ private:
     out.flush();
   }
 
-  // Ids are odd, as those of V8's own objects.
+  // Appends a node. Ids are odd, as those of V8's own objects.
   static void append_node(std::string &out, NodeType type, u64 name, u64 number, u64 size, u64 degree) {
     fmt::format_to(std::back_inserter(out), "{}{},{},{},{},{},0,0\n", number ? "," : "", static_cast<u32>(type), name,
                    2 * number + 1, size, degree);
@@ -188,7 +188,8 @@ private:
       const bool is_garbage = roots_.is_unreachable(item.address);
       stream_.for_each_reference(item, [&](const ObjectStream::Reference &reference) {
         const ReferenceNames::Name name = ObjectStream::name(names_, item, reference);
-        // Readers take what is not reached for reached: garbage would share what it refers to with its owner.
+        // Readers treat every node as reached: with strong edges garbage would share the objects that it refers to with
+        // their owner.
         const bool is_weak = is_garbage && !roots_.is_unreachable(snapshot_.index().address(reference.target));
         const bool is_element = !is_weak && name.element && names_.texts()[name.text] == "[*]";
         append_edge(to.text,
@@ -236,10 +237,10 @@ private:
   const std::optional<TypeId> string_type_;
   const bool values_;
   std::vector<std::string> head_strings_;
-  u64 first_owner_ = 0, unreachable_node_ = 0, first_object_ = 0;              // nodes
-  u64 first_type_string_ = 0, first_name_string_ = 0, first_value_string_ = 0; // strings
+  u64 first_owner_ = 0, unreachable_node_ = 0, first_object_ = 0;              // numbers of nodes
+  u64 first_type_string_ = 0, first_name_string_ = 0, first_value_string_ = 0; // numbers of strings
   u64 references_ = 0, unreachable_ = 0, bytes_ = 0;
-  std::vector<u64> strings_before_; // of each block
+  std::vector<u64> strings_before_; // by block
   std::atomic<u64> clamped_{0};
 };
 

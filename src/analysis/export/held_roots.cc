@@ -24,7 +24,7 @@ HeldRoots::HeldRoots(Snapshot &snapshot) {
   const ObjectIndex &index = snapshot.index();
   const RootSet &set = snapshot.roots();
   if (set.roots.empty()) {
-    problem_ = "what is alive cannot be told without roots";
+    problem_ = "live objects are unknown without roots";
     return;
   }
   LiveMarking marking(index, snapshot.references(), snapshot.threads(), snapshot.watch());

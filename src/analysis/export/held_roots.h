@@ -1,6 +1,6 @@
-// HeldRoots: the roots as files for other tools have them: kinds, below each its owners (a static field, a thread's
-// method, the handles of a kind), below each the objects, once. And what no root reaches. Costs the roots and one mark
-// of the heap (two bits per place). One thread; then immutable.
+// HeldRoots: the roots as other tools' files have them: kinds, below each its owners (a static field, a thread's
+// method, the handles of a kind), below each the objects, once; and which objects no root reaches. Costs the roots and
+// one marking of the heap (two bits per possible object address). One thread; then immutable.
 #pragma once
 #include "heap/heap_bits.h"
 #include "objects/object_index.h"
@@ -15,12 +15,12 @@ namespace dnheap {
 
 class HeldRoots {
 public:
-  // Where there are no roots at all nothing is known to be unreachable; problem() says so.
+  // If there are no roots at all, no object counts as unreachable, and problem() says so.
   explicit HeldRoots(Snapshot &snapshot);
 
   struct Held {
     ObjectId object;
-    bool is_weak = false; // a word that may be chance, and precise roots reach the object
+    bool is_weak = false; // a word that may be a reference by chance, and precise roots reach the object
   };
   struct Owner {
     std::string name;
@@ -31,9 +31,9 @@ public:
     std::string name; // "static fields"
     std::vector<Owner> owners;
   };
-  const std::vector<Kind> &kinds() const { return kinds_; } // without those that have no owners
+  const std::vector<Kind> &kinds() const { return kinds_; } // only kinds with owners
   u64 owners() const { return owner_count_; }
-  u64 roots() const { return root_count_; } // that lead to an object: edges of owners
+  u64 roots() const { return root_count_; } // roots that lead to an object: the owners' edges
   bool is_unreachable(Address object) const { return live_ && !live_->test(object); }
   const std::string &problem() const { return problem_; }
 

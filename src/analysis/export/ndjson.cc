@@ -1,5 +1,5 @@
 // ndjson: one JSON object per line: the dump, its types, its roots, its objects with their references, an end.
-// doc/files.md says what each line holds.
+// doc/files.md describes each line.
 #include "analysis/export/exporter.h"
 #include "analysis/export/held_roots.h"
 #include "analysis/export/object_stream.h"

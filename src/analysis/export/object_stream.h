@@ -1,6 +1,6 @@
-// ObjectStream: all objects of the heap in the order of their addresses, formatted by all threads, written in order.
-// Memory: the text of some MiB of heap per thread; the largest arrays are formatted piece by piece. The output is the
-// same whatever the number of threads. Reads each object once per call.
+// ObjectStream: formats all objects of the heap in all threads, and writes them in the order of their addresses.
+// Memory: the text of some MiB of heap per thread; the largest arrays are formatted piece by piece. The output does not
+// depend on the number of threads. Reads each object once per call.
 #pragma once
 #include "analysis/export/file_text.h"
 #include "analysis/export/reference_names.h"
@@ -26,29 +26,29 @@ public:
     Address address = 0;
     u64 bytes = 0, aligned_bytes = 0;
     GCSegmentGeneration generation = GCSegmentGeneration::gen0;
-    OpenedObject object; // object.type null: of no known type
+    OpenedObject object; // object.type is null if the type is unknown
     bool is_holder = false;
   };
   struct Reference {
-    std::optional<u64> offset; // nullopt: `hidden` says what it is
+    std::optional<u64> offset; // nullopt: `hidden` names it
     ObjectId target;
-    u32 hidden = 0; // of ReferenceNames
+    u32 hidden = 0; // text in ReferenceNames
   };
 
   u64 blocks() const { return index_.places().blocks(); }
-  // Calls format(FileText &, const Item &, u64 block).
+  // Writes the text that format(FileText &, const Item &, u64 block) makes of each object.
   template <class Format> void write(NewFile &file, const char *pass, Format format);
-  // Calls look(const Item &, u64 block), in any order of blocks, for counts. Writes nothing.
+  // Calls look(const Item &, u64 block) for each object, in any order of blocks, for counts. Writes nothing.
   template <class Look> void look(const char *pass, Look look);
-  // What a reference of the object is called.
+  // Returns the name of a reference of the object.
   static ReferenceNames::Name name(const ReferenceNames &names, const Item &item, const Reference &reference) {
     return reference.offset ? names.at(item.object.id, *reference.offset) : ReferenceNames::Name{reference.hidden, {}};
   }
-  // Calls visit(Reference) in the order of the fields, hidden ones last, but what leads to no object.
+  // Calls visit(Reference) for each reference that leads to an object, in the order of fields, hidden ones last.
   template <class Visit> void for_each_reference(const Item &item, Visit visit) const;
 
 private:
-  static constexpr u64 many_slots = 1 << 18; // an object with more is written by itself
+  static constexpr u64 many_slots = 1 << 18; // larger objects are written one at a time
   static constexpr u64 ahead = 4;            // blocks per thread
 
   template <class Visit> void for_each(u64 block, Visit visit) const;
@@ -105,7 +105,7 @@ template <class Look> void ObjectStream::look(const char *pass, Look look) {
 
 template <class Format> void ObjectStream::write(NewFile &file, const char *pass, Format format) {
   Timer timer(snapshot_.watch(), pass, total());
-  // Of a block: its text, in parts; between two of them stands an object that is formatted into the file itself.
+  // A block's text in parts; a part may end with a large object, which is formatted directly into the file.
   struct Part {
     std::string text;
     std::optional<Item> large;

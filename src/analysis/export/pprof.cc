@@ -1,7 +1,7 @@
-// pprof: who holds the live bytes as a profile of Go's tool: profile.proto, compressed by gzip. A frame is a function
-// with one location; what a frame has of its own is a sample, with the frames from it down to the owner. Types of
-// samples are those of Go's heap profiles.
-//   https://github.com/google/pprof/blob/main/proto/profile.proto
+// pprof: who holds the live bytes, as a profile of Go's tool: profile.proto, compressed by gzip. A frame is a function
+// with one location; a frame's own bytes are a sample, with the frames from it down to the owner. Types of samples are
+// those of Go's heap profiles.
+// https://github.com/google/pprof/blob/main/proto/profile.proto
 #include "analysis/export/file_text.h"
 #include "analysis/export/flame_graph.h"
 
@@ -11,7 +11,7 @@ namespace dnheap {
 
 namespace {
 
-// Messages of protocol buffers: fields, each with its number, as numbers or as bytes with their length before them.
+// Messages of protocol buffers are fields, each with its number, as numbers or as bytes preceded by their length.
 void put_varint(std::string &out, u64 value) {
   for (; value >= 0x80; value >>= 7)
     out += static_cast<char>(value | 0x80);
@@ -30,7 +30,7 @@ void put_bytes(std::string &out, u64 field, std::string_view bytes) {
 class Gzip {
 public:
   explicit Gzip(NewFile &file) : out_(file) {
-    constexpr int gzip = 16; // beside the size of the window
+    constexpr int gzip = 16; // added to the window size
     if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS | gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
       throw std::bad_alloc();
   }
@@ -64,7 +64,7 @@ private:
   Bytef buffer_[1 << 14];
 };
 
-// The texts of a profile: the first one is empty, then the graph's names, then what is said besides.
+// The strings of a profile: the first one is empty, then come the graph's names, then all others.
 class Texts {
 public:
   explicit Texts(const FlameGraph &graph) : graph_(graph) {}
@@ -107,7 +107,7 @@ Exported export_pprof(const ExportJob &job, NewFile &file) {
     put_number(message, 2, unit);
     put_message(sample_type);
   }
-  std::vector<u32> below; // names
+  std::vector<u32> below; // numbers of names
   for (const FlameGraph::Frame &frame : graph.frames()) {
     below.resize(frame.depth);
     below.push_back(frame.name);
@@ -122,7 +122,7 @@ Exported export_pprof(const ExportJob &job, NewFile &file) {
     put_message(sample);
   }
   for (u64 name = 0; name < graph.names().size(); ++name) {
-    put_number(message, 1, name + 1); // of the function
+    put_number(message, 1, name + 1); // the function's id
     std::string line = std::exchange(message, {});
     put_number(message, 1, name + 1);
     put_bytes(message, 4, line);

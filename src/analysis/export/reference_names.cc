@@ -8,9 +8,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_slots = 65536; // that are named, of one type
+constexpr u64 most_slots = 65536; // named per type
 
-// Offsets of the references in [from, to) of objects without components, or in one element.
+// Returns the offsets of the references in [from, to) in an object without components, or in one element.
 std::vector<u64> slots_of(const GCDesc &references, u64 from, u64 to, u64 pointer_size) {
   std::vector<u64> out;
   auto add = [&](u64 begin, u64 end) {
@@ -25,7 +25,7 @@ std::vector<u64> slots_of(const GCDesc &references, u64 from, u64 to, u64 pointe
         add(at, at + run.bytes);
         at += u64{run.bytes} + run.offset;
         if (at == *repeats)
-          return out; // a pattern without a length
+          return out; // the pattern has no length
       }
   } else {
     for (const GCDesc::Run &run : references.runs())
@@ -63,8 +63,7 @@ void ReferenceNames::add(Fields &fields, u64 pointer_size, const ObjectType &typ
     out.start = elements->start;
     out.size = elements->size;
     from = out.start, to = out.start + out.size;
-  } else if (!type.references.runs().empty() &&
-             type.references.runs()[0].grows) { // an array whose shape cannot be told
+  } else if (!type.references.runs().empty() && type.references.runs()[0].grows) { // an array of unknown shape
     out = {{{0, intern("[*]")}}, type.references.runs()[0].offset, pointer_size};
     return;
   }

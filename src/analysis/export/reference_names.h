@@ -1,6 +1,6 @@
-// ReferenceNames: what the references of each type's objects are called, for loops over all objects by all threads:
-// Fields answers one thread only, so all types are asked beforehand. Costs some µs per type and 16 bytes per reference
-// in a type's fields, of which the first 65,536 are named; then immutable.
+// ReferenceNames: the names of the references of each type's objects, for loops over all objects by all threads. Fields
+// answers one thread only, so all types are asked beforehand. Costs some µs per type and 16 bytes per reference in a
+// type's fields, of which the first 65,536 are named; then immutable.
 #pragma once
 #include "objects/references.h"
 #include "runtime/fields.h"
@@ -20,20 +20,20 @@ public:
 
   struct Name {
     u32 text = 0;               // index into texts()
-    std::optional<u64> element; // of arrays
+    std::optional<u64> element; // index, in arrays
   };
-  // Of the reference that lies so many bytes into an object.
+  // Returns the name of the reference at that offset in an object.
   Name at(TypeId type, u64 offset) const;
-  // "_items"; of elements "[*]", "[*].value"; of what no field says "(dependent handle)". Each once.
+  // Each text once: "_items"; for elements "[*]", "[*].value"; for references without a field "(dependent handle)".
   const std::vector<std::string> &texts() const { return texts_; }
-  // "[17].value", appended.
+  // Appends the name with its index: "[17].value".
   void append(std::string &out, const Name &name) const;
 
-  static constexpr u32 dependent_handle = 0, loader_allocator = 1, unnamed = 2; // texts
+  static constexpr u32 dependent_handle = 0, loader_allocator = 1, unnamed = 2; // indices into texts()
 
 private:
   struct Slot {
-    u64 offset = 0; // of arrays: within an element
+    u64 offset = 0; // in arrays: within an element
     u32 text = 0;
   };
   struct OfType {

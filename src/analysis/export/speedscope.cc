@@ -1,5 +1,5 @@
-// speedscope: who holds the live bytes as a flame graph, in speedscope's own format: the same frames twice, once as
-// wide as their bytes, once as they have objects.
+// speedscope: who holds the live bytes, as a flame graph in speedscope's own format: the same frames twice, with their
+// bytes and with their objects as width.
 #include "analysis/export/file_text.h"
 #include "analysis/export/flame_graph.h"
 #include "report/encoding.h"
@@ -11,13 +11,13 @@ namespace dnheap {
 
 namespace {
 
-// Frames open and close along a line that is as long as all of them have bytes, or objects.
+// Appends a profile. Frames open and close at positions from 0 to the sum of all bytes, or objects.
 void append_profile(FileText &out, const FlameGraph &graph, const char *name, const char *unit, u64 Retained::*what) {
   fmt::format_to(std::back_inserter(out.text),
                  R"({{"type":"evented","name":"{}","unit":"{}","startValue":0,"endValue":{},"events":[)", name, unit,
                  graph.all().*what);
   u64 at = 0;
-  std::vector<u32> opened; // names
+  std::vector<u32> opened; // numbers of names
   const char *comma = "";
   auto event = [&](char type, u32 frame) {
     fmt::format_to(std::back_inserter(out.text), R"({}{{"type":"{}","frame":{},"at":{}}})", comma, type, frame, at);

@@ -12,7 +12,7 @@ namespace dnheap {
 
 namespace {
 
-// What is neither alive nor dead.
+// Returns a note about frozen objects, which are neither alive nor dead.
 std::string frozen_note(Snapshot &snapshot) {
   const ObjectIndex &index = snapshot.index();
   ReferenceReader reader(snapshot.references());
@@ -65,7 +65,7 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
   u64 objects = 0, bytes = 0;
   report::Table table;
   table.name = "stages";
-  table.title = "Alive by kind of root: what none of the lines above it reaches";
+  table.title = "Alive by kind of root: objects that no line above reaches";
   table.columns = {{"kind", "Kind of root", report::Kind::text},
                    {"objects", "Objects", report::Kind::count},
                    {"bytes", "Bytes", report::Kind::bytes}};

@@ -1,4 +1,4 @@
-// --live and --dead: which objects a question is about, when that depends on what keeps them alive; how that is said.
+// --live and --dead: selects the objects of a question by whether they are alive, and notes how that is counted.
 #pragma once
 #include "analysis/verb.h"
 #include "heap/tally.h"
@@ -6,17 +6,17 @@
 
 namespace dnheap {
 
-// What every verb says of objects in frozen segments. They are never dead, see objects/frozen_objects.h.
+// The phrase of all verbs for objects in frozen segments. They are never dead, see objects/frozen_objects.h.
 inline constexpr const char *never_freed = "which the GC never frees";
 
-// What of the Snapshot that takes, and the notes below.
+// Returns the passes of the Snapshot that the filter and the notes below need.
 Passes passes_of_life(const Question &question);
 
-// All that the question says of single objects: --min, --max, --range, --refers-to, --live, --dead (Free is neither,
-// and what only lies in a frozen segment). Valid as long as what the snapshot has worked out.
+// Returns the filter for all options about single objects: --min, --max, --range, --refers-to, --live, --dead (Free,
+// and objects that only lie in a frozen segment, are neither live nor dead). Valid as long as the snapshot's results.
 ObjectFilter filter_of(Snapshot &snapshot, const Question &question);
 
-// Says in the answer what counts as alive, and what of the roots could not be read.
+// Adds to the answer what counts as alive, and which roots could not be read.
 void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

@@ -11,7 +11,7 @@ namespace dnheap {
 
 namespace {
 
-// Objects of loh and poh are collected with gen2; frozen ones, which are older than all, never.
+// Objects of loh and poh are collected with gen2; frozen objects count as older than all, and are never collected.
 constexpr u8 age_of(GCSegmentGeneration generation) {
   switch (generation) {
   case GCSegmentGeneration::gen0: return 0;
@@ -21,7 +21,7 @@ constexpr u8 age_of(GCSegmentGeneration generation) {
   }
 }
 
-// Nullopt: younger.
+// Returns nullopt for "younger".
 std::optional<GCSegmentGeneration> generation_called(const std::string &word) {
   if (word == "younger")
     return std::nullopt;
@@ -47,7 +47,7 @@ HeapBits objects_referring_to(Snapshot &snapshot, const std::string &word) {
     ReferenceReader &reader = readers[worker];
     HeapBits::Writer writer(out);
     const ObjectRange *here = nullptr,
-                      *there = nullptr; // neighbours refer to neighbours: these are mostly the last ones
+                      *there = nullptr; // neighbours refer to neighbours, so the last ranges mostly match again
     const auto range_at = [&](const ObjectRange *&last, Address address) {
       if (!last || address < last->address || address >= last->end())
         last = range_of(heap, address);

@@ -1,5 +1,4 @@
-// `inspect caches`: instances of Microsoft.Extensions.Caching.Memory.MemoryCache: how many entries they hold, and what
-// limits them.
+// `inspect caches`: instances of Microsoft.Extensions.Caching.Memory.MemoryCache: their entries and limits.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -23,9 +22,9 @@ using report::Kind;
 
 constexpr const char *memory_cache = "Microsoft.Extensions.Caching.Memory.MemoryCache";
 constexpr const char *cache_entry = "Microsoft.Extensions.Caching.Memory.CacheEntry";
-// Where CoherentState has its entries: first all in one ConcurrentDictionary, since a later patch of 8.0 in two.
+// Fields of CoherentState for its entries: first one ConcurrentDictionary, since a later patch of 8.0 two.
 constexpr const char *entry_tables[] = {"_entries", "_stringEntries", "_nonStringEntries"};
-// Where it has the sum of its entries' sizes: since 11.0 in a cache line of its own.
+// Fields for the sum of the entries' sizes: since 11.0 it is in a cache line of its own.
 constexpr const char *cache_sizes[] = {"_cacheSize", "_cacheSizePadded.Value"};
 constexpr u64 most_cache_locks = 1 << 16; // of one table
 
@@ -39,7 +38,7 @@ struct CacheGroup {
 };
 using CacheKey = std::tuple<std::string, std::optional<u64>, std::string>; // type, limit, field
 
-// Of a ConcurrentDictionary: entries are counted by lock.
+// Returns the number of entries in a ConcurrentDictionary, which counts them by lock.
 std::optional<u64> concurrent_count(FieldReader &fields, Address dictionary) {
   const Address tables = fields.reference_or_null(dictionary, "_tables");
   const Address counts = tables ? fields.reference_or_null(tables, "_countPerLock") : 0;
@@ -126,7 +125,7 @@ void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer
   FieldReader fields(runtime);
   const std::vector<TypedObject> objects =
       objects_that(snapshot, [&](Address mt) { return bases.derives(mt, memory_cache); });
-  const std::vector<Address> entries = addresses_of( // each refers to its cache
+  const std::vector<Address> entries = addresses_of( // each entry refers to its cache
       objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == cache_entry; }));
   HeldBy holders(snapshot, worth_the_same(objects), entries);
   std::map<CacheKey, CacheGroup> groups;

@@ -1,4 +1,4 @@
-// `inspect collections`: how many elements collections hold, and what they take for that, by type and holding field.
+// `inspect collections`: number of elements and bytes of collections, by type and holding field.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/collection_shapes.h"
@@ -27,12 +27,12 @@ struct FoundCollection {
   u64 bytes = 0, count = 0;
   std::optional<u64> capacity;
   TypeId type = TypeId(0);
-  Address earlier = 0; // of a builder: the chunk in front, which is among those found
+  Address earlier = 0; // of a builder: the previous chunk, which is also among those found
 };
 
 struct FoundCollections {
   std::vector<FoundCollection> all; // by address
-  std::vector<Address> parts;       // that refer back to them
+  std::vector<Address> parts;       // that refer back to their collections
 };
 
 struct CollectionGroup {
@@ -85,7 +85,7 @@ FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &sh
       progress->done += index.places().block_size() << index.places().unit_shift();
   });
   FoundCollections out;
-  std::vector<Address> inner; // told as what wraps them
+  std::vector<Address> inner; // shown as the collection that wraps them
   for (const auto &worker : workers) {
     inner.insert(inner.end(), worker->inner.begin(), worker->inner.end());
     out.parts.insert(out.parts.end(), worker->parts.begin(), worker->parts.end());
@@ -96,7 +96,8 @@ FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &sh
     all.insert(all.end(), worker->found.begin(), worker->found.end());
   std::sort(all.begin(), all.end(),
             [](const FoundCollection &a, const FoundCollection &b) { return a.address < b.address; });
-  // What a chunk takes is told with the builder, which is the last of them. Each once, whatever refers to it.
+  // A builder is the last of its chunks; the bytes of earlier chunks count for it. Each chunk counts once, however many
+  // objects refer to it.
   std::vector<bool> is_told(all.size());
   for (const FoundCollection &one : all) {
     if (std::binary_search(inner.begin(), inner.end(), one.address))
@@ -125,7 +126,8 @@ CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
   for (const FoundCollection &one : found.all)
     asked.push_back({one.address, one.bytes});
   HeldBy holders(snapshot, asked, found.parts);
-  std::unordered_map<u64, CollectionGroup> numbered; // by type and field: of texts there would be millions
+  std::unordered_map<u64, CollectionGroup> numbered; // by numbers of type and field, because there would be millions of
+                                                     // texts
   auto merge = [](CollectionGroup &to, const CollectionGroup &from) {
     to.objects += from.objects;
     to.bytes += from.bytes;
@@ -186,7 +188,7 @@ void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &a
   table.notes.insert(table.notes.begin(), "bytes: the collections with their own arrays and nodes (immutable ones may "
                                           "share nodes), not the elements; Most: elements of the largest; "
                                           "StringBuilders by characters; ConditionalWeakTables with entries that died");
-  answer.completeness->notes.add_all(shapes.notes("nothing is told of its objects"));
+  answer.completeness->notes.add_all(shapes.notes("its objects are left out"));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.largest);

@@ -1,4 +1,4 @@
-// `inspect contexts`: AssemblyLoadContexts, whether they are to be unloaded, and what keeps them from that.
+// `inspect contexts`: AssemblyLoadContexts, whether they are unloading, and what keeps them alive.
 #include "algorithms/shortest_paths.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
@@ -26,7 +26,7 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-constexpr u64 most_paths = 1000; // that are put into words
+constexpr u64 most_paths = 1000; // more paths are not put into words
 constexpr const char *context_type = "System.Runtime.Loader.AssemblyLoadContext";
 constexpr const char *runtimes_own = "handle:strong System.Reflection.LoaderAllocator";
 
@@ -39,7 +39,7 @@ using ContextGroups = std::map<ContextKey, ContextGroup>;
 
 bool is_collectible(const std::string &state) { return state.starts_with("collectible"); }
 
-// What each LoaderAllocator's types have in the heap.
+// Returns the number and bytes of the objects whose types belong to each LoaderAllocator.
 std::unordered_map<Address, Tally> objects_by_allocator(Snapshot &snapshot) {
   std::unordered_map<Address, Address> allocators;
   const HeapTypes &types = snapshot.references().types();
@@ -56,10 +56,10 @@ std::unordered_map<Address, Tally> objects_by_allocator(Snapshot &snapshot) {
   return out;
 }
 
-// What the runtime reserved for the types and methods of each of these LoaderAllocators, by its native part.
+// Returns the bytes that the runtime reserved for types and methods of each LoaderAllocator, by its native part.
 std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std::vector<Address> &natives) {
   std::unordered_map<Address, u64> out;
-  // .NET 10 publishes where compiled code lies, which is the least of it.
+  // .NET 10 only publishes where compiled code is, which is the smallest part.
   if (!runtime.descriptor().find_field("LoaderHeap", "FirstBlock"))
     return out;
   for (const LoaderHeapBlock &block : loader_heaps_of(runtime.memory(), runtime.descriptor(), natives))
@@ -67,14 +67,14 @@ std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std:
   return out;
 }
 
-// By what way each of these is kept alive, elements folded: "static Shop.Host.Stopping._invocationList[*]._target(its
-// assembly's LoaderAllocator)"; nothing of what no root reaches.
+// Returns the path that keeps each object alive, elements folded: "static
+// Shop.Host.Stopping._invocationList[*]._target(its assembly's LoaderAllocator)". Unreachable objects have none.
 std::unordered_map<Address, std::string> ways_of(Snapshot &snapshot, const std::vector<Address> &objects) {
   std::unordered_map<Address, std::string> out;
   if (objects.empty())
     return out;
   const ObjectIndex &index = snapshot.index();
-  std::shared_ptr<const RankedPaths> ways; // of several
+  std::shared_ptr<const RankedPaths> ways; // made if there are several objects
   if (objects.size() > 1)
     ways = ranked_paths(snapshot);
   std::vector<OwnedPath> paths;
@@ -139,7 +139,7 @@ report::Table contexts_table(const ContextGroups &groups) {
   return table;
 }
 
-// What to ask about next: what keeps most of those that should be gone.
+// Returns the object to look at next: the LoaderAllocator of the largest group that is unloading, but kept alive.
 std::optional<Address> next_of(const ContextGroups &groups) {
   std::optional<Address> out;
   for (const auto *one : largest_first(groups, &ContextGroup::count)) {
@@ -232,13 +232,13 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
   add_unknown_states(unknown, answer);
   report::Notes &notes = answer.completeness->notes;
   if (without)
-    notes.add(count_text(without) + " collectible contexts have no LoaderAllocator that can be told: they were "
-                                    "unloaded, or the dump lacks the runtime's own memory");
+    notes.add(count_text(without) + " collectible contexts have no known LoaderAllocator: they were unloaded, or the "
+                                    "runtime's own memory is not in the dump");
   if (nobodys)
-    notes.add("no root that is known keeps " + count_text(nobodys) +
+    notes.add("no known root keeps " + count_text(nobodys) +
               " LoaderAllocators: a method of theirs runs on a stack, or the next collection ends them");
   if (told.size() == most_paths)
-    notes.add("what keeps them from unloading is told of " + count_text(most_paths) + " contexts only");
+    notes.add("what keeps contexts from unloading is shown for " + count_text(most_paths) + " contexts only");
   if (const auto next = next_of(groups))
     answer.next_command = hex(*next);
 }

@@ -1,4 +1,4 @@
-// `inspect db`: connections to databases, whatever library they are of, and whether they are open.
+// `inspect db`: database connections of any library, and whether they are open.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/resources.h"
 
@@ -20,7 +20,8 @@ std::optional<u32> state_in(FieldReader &fields, const Runtime &runtime, Address
 
 } // namespace
 
-// In the connection, or as SqlClient and System.Data.Odbc have it in what `_innerConnection` refers to.
+// The state is in the connection itself or, for SqlClient and System.Data.Odbc, in the object that `_innerConnection`
+// refers to.
 std::optional<std::string> connection_state(FieldReader &fields, const Runtime &runtime, Address connection) {
   std::optional<u32> state = state_in(fields, runtime, connection);
   if (const Address inner = state ? 0 : fields.reference_or_null(connection, "_innerConnection"))

@@ -1,5 +1,5 @@
-// `inspect ef`: contexts of Entity Framework Core: how many entities the change tracker of each keeps, in which states,
-// and whether it was disposed.
+// `inspect ef`: contexts of Entity Framework Core: how many entities each one's change tracker keeps, by state, and
+// whether the context was disposed.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -26,10 +26,10 @@ constexpr const char *db_context = "Microsoft.EntityFrameworkCore.DbContext";
 constexpr const char *state_manager = "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager";
 constexpr const char *entry_map = "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap";
 constexpr const char *of_entity_framework = "Microsoft.EntityFrameworkCore.";
-// There are many of these, and none refers to a context.
+// Types of many objects, none of which refers to a context.
 constexpr const char *of_entities[] = {"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.InternalEntityEntry",
                                        "Microsoft.EntityFrameworkCore.ChangeTracking.Internal.Snapshot<"};
-// What EntityReferenceMap has for each state, in the order of the columns.
+// Fields of EntityReferenceMap for each state, in the order of the columns.
 constexpr const char *state_maps[] = {"_unchangedReferenceMap", "_addedReferenceMap", "_modifiedReferenceMap",
                                       "_deletedReferenceMap"};
 constexpr u32 most_shared_types = 1 << 12; // of one model
@@ -59,17 +59,17 @@ public:
         trackers_[context] = one.address;
   }
 
-  // "in use", "disposed", "in a pool".
+  // Returns "in use", "disposed" or "in a pool"; nullopt if unknown.
   std::optional<std::string> state(Address context) {
     const std::optional<u8> is_disposed = fields_.number<u8>(context, "_disposed");
     if (!is_disposed)
       return std::nullopt;
-    // What was leased by a pool went back there.
+    // A context that was leased from a pool went back there.
     return !*is_disposed                                             ? "in use"
            : fields_.number<u32>(context, "_leaseCount").value_or(0) ? "in a pool"
                                                                      : "disposed";
   }
-  // Of a context that was never asked for entities: nothing.
+  // Returns all zeros for a context that was never asked for entities.
   std::optional<Tracked> tracked(Address context) {
     const auto tracker = trackers_.find(context);
     if (tracker == trackers_.end())
@@ -107,7 +107,8 @@ private:
     return out;
   }
 
-  // Maps that are values of a dictionary: those of types that several entities share, owned ones for instance.
+  // Returns the maps that are values of a dictionary: those of types that several entities share, for example owned
+  // ones.
   std::optional<std::vector<Address>> values_of(Address dictionary) {
     const auto entries = dictionary_entries(runtime_, fields_, dictionary, most_shared_types);
     if (!entries)
@@ -161,7 +162,7 @@ report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
   return table;
 }
 
-// What belongs to contexts and may refer to them.
+// Returns objects that belong to contexts and may refer to them.
 std::vector<Address> parts_of_contexts(Snapshot &snapshot) {
   return addresses_of(objects_that(snapshot, [&](Address mt) {
     const std::string &name = snapshot.runtime().types().name(mt);

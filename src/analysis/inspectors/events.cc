@@ -1,4 +1,4 @@
-// `inspect events`: delegates that call several others, by the field that holds them.
+// `inspect events`: multicast delegates, by the field that holds them.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -21,8 +21,8 @@ using report::Fact;
 using report::Kind;
 using report::Shown;
 
-constexpr u64 most_handlers_told = 1 << 22; // of all events: of the rest neither method nor target is told
-constexpr const char *nobody = HoldingFields::nobody_text; // of these only the largest one's are told
+constexpr u64 most_handlers_told = 1 << 22; // of all events; methods and targets of further handlers are not listed
+constexpr const char *nobody = HoldingFields::nobody_text; // for these only the methods of the largest one are listed
 constexpr u64 most_shown_handlers = 3;                     // in text, of one event
 
 struct Multicast {
@@ -30,12 +30,12 @@ struct Multicast {
   u64 handlers = 0;
 };
 
-// Alike: held by the same field, and of the same type.
+// Events held by the same field and of the same delegate type.
 struct EventGroup {
   u64 publishers = 0, handlers = 0, most = 0, target_bytes = 0;
   Address largest = 0;
   std::unordered_set<Address> targets;
-  std::map<std::pair<std::string, std::string>, u64> methods; // and the target's type
+  std::map<std::pair<std::string, std::string>, u64> methods; // by method and the target's type
 };
 
 class EventReader {
@@ -43,7 +43,7 @@ public:
   explicit EventReader(Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(snapshot.references()) {}
 
-  // Those that no other delegate has in its list.
+  // Returns the delegates that are in no other delegate's list.
   std::vector<Multicast> find() {
     const BaseTypes bases(runtime_);
     std::vector<Multicast> all;
@@ -57,7 +57,7 @@ public:
         continue;
       }
       delegates.push_back(object.address);
-      // A delegate of an unmanaged function, or one that wraps another, has no array there.
+      // A delegate of an unmanaged function, or one that wraps another one, has no array there.
       if (list->count < 2 || !snapshot_.index().is_object(list->array))
         continue;
       parts.push_back(list->array);
@@ -80,7 +80,7 @@ public:
     }
   }
 
-  std::vector<Address> parts; // delegates, and their lists
+  std::vector<Address> parts; // delegates, and their invocation lists
   u64 unknown = 0;
   bool is_cut = false;
 
@@ -112,7 +112,7 @@ report::Table events_table(const EventGroups &groups) {
                    {"methods_text", "Calls", Kind::text, Shown::in_text},
                    {"type", "Type", Kind::text, Shown::in_data},
                    {"example", "Largest", Kind::address}};
-  // Of n handlers that were added one by one, n²/2 are in delegates that are garbage.
+  // Groups that nobody holds come last: if n handlers were added one by one, n²/2 are in garbage delegates.
   auto sorted = largest_first(groups, &EventGroup::handlers);
   std::stable_partition(sorted.begin(), sorted.end(), [](const auto *one) { return one->first.first != nobody; });
   std::vector<report::Row> rows;
@@ -170,12 +170,12 @@ void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer
   if (!all.empty())
     answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
                                       "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
-                                      "what a delegate was before one was added, with the largest one's calls");
+                                      "delegates from before a handler was added, with the calls of the largest one");
   if (reader.is_cut)
-    answer.completeness->notes.add("there are more handlers than are told by method and target");
+    answer.completeness->notes.add("there are more handlers than those that are listed by method and target");
   if (reader.unknown)
     answer.completeness->notes.add(fmt::format(
-        "{} delegates have not the fields that delegates are known to have: how many handlers they have is not told",
+        "{} delegates do not have the fields that delegates should have: the number of their handlers is unknown",
         count_text(reader.unknown)));
   u64 most = 0;
   for (const auto &[key, group] : groups)

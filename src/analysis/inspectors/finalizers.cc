@@ -1,4 +1,4 @@
-// `inspect finalizers`: objects whose finalizer is due and has not run, by type.
+// `inspect finalizers`: objects in the finalizer queue, whose finalizer has not yet run, by type.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/largest_first.h"
 #include "analysis/verdict/hangs.h"

@@ -1,4 +1,4 @@
-// `inspect http`: HTTP clients, their handlers, pools of connections and the connections themselves.
+// `inspect http`: HTTP clients, their handlers, connection pools, and connections.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/resources.h"
 

@@ -1,7 +1,8 @@
-// Inspector: one that knows what some types of libraries mean, and says what a heap has of them: as one row of a table.
-// `dnheap inspect NAME` asks one; a new one is one file and one row in inspectors.cc. Types are known by the name of a
-// base type and by their fields; what is called so but has other fields is told in a note, never guessed at. An
-// InspectFunction adds its table, named like the inspector, and notes; it may throw Error and Interrupted. One thread.
+// Inspector: knows the meaning of some libraries' types, and shows their objects on the heap; one row of a table each.
+// `dnheap inspect NAME` runs one; a new one is one file and one row in inspectors.cc. Types are recognized by the name
+// of a base type and by their fields; a type with a known name but other fields is reported in a note, never guessed
+// at. An InspectFunction adds its table, named like the inspector, and notes; it may throw Error and Interrupted. One
+// thread.
 #pragma once
 #include "analysis/question.h"
 #include "analysis/verb.h"
@@ -15,18 +16,18 @@ using InspectFunction = void (*)(Snapshot &snapshot, const Question &question, r
 struct Inspector {
   const char *name = "";
   const char *question = "";
-  Words types = {};          // that it knows, as C# writes them
-  const char *own = nullptr; // a pass of its own, by the name that Progress has of it; null: it walks the heap
-  bool names_holders = true; // asks by which field objects are held, and what is alive
-  bool finds_paths = false;  // perhaps asks by what way objects are kept alive
+  Words types = {};          // types that it knows, as C# writes them
+  const char *own = nullptr; // name of its own pass, as Progress shows it; null: it walks the heap
+  bool names_holders = true; // looks for the fields that hold objects, and which objects are alive
+  bool finds_paths = false;  // may look for the paths that keep objects alive
   InspectFunction inspect = nullptr;
 };
 
-// In the order in which they are listed.
+// Returns the inspectors in the order in which they are listed.
 std::span<const Inspector> inspectors();
-// Null: none is called so.
+// Returns null if there is none with that name.
 const Inspector *find_inspector(std::string_view name);
-// Their names, and `list` behind them, for verbs.cc.
+// Returns their names, followed by `list`, for verbs.cc.
 Words inspector_words();
 
 void inspect_timers(Snapshot &snapshot, const Question &question, report::Answer &answer);

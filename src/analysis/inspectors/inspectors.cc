@@ -109,7 +109,7 @@ const Inspector *find_inspector(std::string_view name) {
 }
 
 Words inspector_words() {
-  static_assert(std::size(all_inspectors) < Words::most); // `list` is one more
+  static_assert(std::size(all_inspectors) < Words::most); // one more for `list`
   Words out;
   for (const Inspector &one : all_inspectors)
     out.add(one.name);

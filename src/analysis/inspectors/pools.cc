@@ -1,4 +1,4 @@
-// `inspect pools`: arrays that ArrayPool<T>.Shared keeps for later, by type and length.
+// `inspect pools`: arrays kept by ArrayPool<T>.Shared, by type and length.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/largest_first.h"
@@ -19,10 +19,10 @@ namespace {
 
 using report::Kind;
 
-// Inside of SharedArrayPool<T> in .NET 8, beside it since then.
+// Nested in SharedArrayPool<T> in .NET 8, beside it since then.
 constexpr std::string_view of_pool = "System.Buffers.SharedArrayPool", of_thread = "ThreadLocalArray[]",
                            of_all = "+Partition";
-constexpr u64 most_slots_of_pool = 1 << 16; // of one stack, or of one thread
+constexpr u64 most_slots_of_pool = 1 << 16; // of one shared stack, or of one thread
 
 struct PooledArrays {
   u64 count = 0, bytes = 0;
@@ -51,7 +51,7 @@ public:
   u64 unknown = 0;
 
 private:
-  // The arrays of a stack of all threads: `_count` of them.
+  // Reads the arrays of a stack shared by all threads: `_count` of them.
   void read_stack(Address stack) {
     const std::optional<Address> arrays = fields_.reference(stack, "_arrays");
     const std::optional<u32> count = fields_.number<u32>(stack, "_count");
@@ -64,7 +64,7 @@ private:
         add(one, "all threads");
   }
 
-  // One array per size, in structs.
+  // Reads a thread's arrays: one per size, in structs.
   void read_thread(Address slots, Address mt) {
     const std::optional<ElementShape> shape = runtime_.fields().elements(mt);
     const InstanceField *field = shape ? fields_.find(shape->method_table, "Array") : nullptr;
@@ -95,7 +95,7 @@ private:
   const Runtime &runtime_;
   FieldReader fields_;
   ReferenceReader reader_;
-  std::unordered_set<Address> seen_; // a damaged pool may have the same array again and again
+  std::unordered_set<Address> seen_; // a damaged pool may have the same array several times
   std::map<PooledKey, PooledArrays> found_;
 };
 
@@ -125,12 +125,11 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
   total[4] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.push_back("what ArrayPool<T>.Shared has at hand; arrays that are rented are not told from others");
+  table.notes.push_back("only arrays that ArrayPool<T>.Shared keeps for later; rented ones look like any other array");
   if (reader.unknown)
-    answer.completeness->notes.add(
-        fmt::format("{} parts of ArrayPool<T>.Shared have not the fields that they are known to have: what they keep "
-                    "is not told",
-                    count_text(reader.unknown)));
+    answer.completeness->notes.add(fmt::format(
+        "{} parts of ArrayPool<T>.Shared do not have the fields that they should have: their arrays are left out",
+        count_text(reader.unknown)));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.example);

@@ -1,5 +1,5 @@
-// `inspect regex`: regular expressions, how they are run, and how many different patterns they are of: those that are
-// made again and again cost their parsing, and compiled ones native code, each time.
+// `inspect regex`: regular expressions, how they are executed, and how many different patterns they have. Creating the
+// same one again costs parsing, and native code if it is compiled, each time.
 #include "algorithms/equal_contents.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
@@ -26,12 +26,12 @@ using report::Cell;
 using report::Kind;
 
 constexpr const char *regex_type = "System.Text.RegularExpressions.Regex";
-// What refers to the Regex that it belongs to, by base type.
+// Base types of objects that refer to the Regex they belong to.
 constexpr const char *regex_parts[] = {"System.Text.RegularExpressions.RegexRunner",
                                        "System.Text.RegularExpressions.Match",
                                        "System.Text.RegularExpressions.MatchCollection"};
 
-// Of which type the factory of its runners is.
+// Names the engine by the type of a Regex's runner factory.
 struct RegexEngine {
   const char *factory, *name;
 };
@@ -61,7 +61,7 @@ std::string options_text(u32 options) {
   return out.empty() ? "None" : fmt::format("{}", fmt::join(out, ", "));
 }
 
-// Code that the compiler made of the pattern has a factory of its own.
+// Returns the engine. Source-generated code has a factory of its own.
 std::string engine_of(const Runtime &runtime, FieldReader &fields, Address factory) {
   const Address type = fields.type_of(factory);
   if (!type)
@@ -100,12 +100,12 @@ report::Table regex_table(const RegexGroups &groups) {
   total[5] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.insert(table.notes.begin(), "Patterns: how many different ones. Where there are many more objects, one "
-                                          "static Regex would do");
+  table.notes.insert(table.notes.begin(),
+                     "Patterns: number of different ones. If there are many more objects, one static Regex would do");
   return table;
 }
 
-// What RegexCache has, of which Regex.IsMatch(text, pattern) and the like take theirs.
+// Returns the regexes in RegexCache, which Regex.IsMatch(text, pattern) and the like use.
 std::set<Address> cached_regexes(Snapshot &snapshot, FieldReader &fields) {
   std::set<Address> out;
   TypeSystem &types = snapshot.runtime().types();

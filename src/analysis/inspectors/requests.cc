@@ -1,5 +1,5 @@
-// `inspect requests`: requests of ASP.NET Core: what Kestrel's connections and streams do, contexts of requests that
-// somebody still holds after they ended, and sessions.
+// `inspect requests`: requests of ASP.NET Core: the state of Kestrel's connections and streams, contexts that are still
+// held after their request ended, and sessions.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -25,16 +25,16 @@ constexpr const char *http_protocol = "Microsoft.AspNetCore.Server.Kestrel.Core.
 constexpr const char *http_context = "Microsoft.AspNetCore.Http.DefaultHttpContext";
 constexpr const char *host_context = "Microsoft.AspNetCore.Hosting.HostingApplication+Context";
 constexpr const char *session = "Microsoft.AspNetCore.Session.DistributedSession";
-// Of a context: they refer to it, and it alone to them.
+// Parts of a context: they refer to it, and only the context refers to them.
 constexpr const char *context_parts[] = {"Microsoft.AspNetCore.Http.DefaultHttpRequest",
                                          "Microsoft.AspNetCore.Http.DefaultHttpResponse"};
-// In Http1Connection<TContext>, Http2Stream<TContext>, Http3Stream<TContext>.
+// Field of Http1Connection<TContext>, Http2Stream<TContext>, Http3Stream<TContext>.
 constexpr const char *host_context_field =
     "<Microsoft.AspNetCore.Hosting.Server.Abstractions.IHostContextContainer<TContext>.HostContext>k__BackingField";
 constexpr const char *request_methods[] = {"GET",   "PUT",   "DELETE",  "POST",   "HEAD",
                                            "TRACE", "PATCH", "CONNECT", "OPTIONS"};
 
-// Kestrel's RequestProcessingStatus. HTTP/2 and HTTP/3 leave it at pending until a response has begun.
+// Kestrel's RequestProcessingStatus. HTTP/2 and HTTP/3 keep it at pending until a response has begun.
 enum Status : u32 {
   pending,
   parsing_request_line,
@@ -52,9 +52,10 @@ struct RequestGroup {
   u64 count = 0;
   Address example = 0;
 };
-using RequestKey = std::tuple<std::string, std::string, std::string, std::string, std::string>; // as the columns are
+using RequestKey =
+    std::tuple<std::string, std::string, std::string, std::string, std::string>; // in the order of the columns
 
-// One question's reading of the heap.
+// Reads the heap for one answer.
 class Requests {
 public:
   explicit Requests(Snapshot &snapshot)
@@ -79,7 +80,7 @@ public:
 private:
   const std::string &name(Address mt) { return snapshot_.runtime().types().name(mt); }
 
-  // Contexts of no request in flight, and sessions, with those who hold them.
+  // Adds contexts of no request in flight, and sessions, with the fields that hold them.
   void add_held(const std::vector<TypedObject> &held) {
     const std::vector<Address> parts = addresses_of(objects_that(snapshot_, [&](Address mt) {
       return std::find(std::begin(context_parts), std::end(context_parts), name(mt)) != std::end(context_parts);
@@ -104,7 +105,7 @@ private:
       group.example = one.address;
   }
 
-  // Of a connection of HTTP/1, or of a stream: its request, and where it stands.
+  // Returns the request of a connection of HTTP/1, or of a stream, and its state.
   std::optional<FoundRequest> read_request(Address protocol) {
     const std::optional<u32> status = fields_.number<u32>(protocol, "_requestProcessingStatus");
     const std::optional<u8> method = fields_.number<u8>(protocol, "<Method>k__BackingField");
@@ -121,9 +122,10 @@ private:
                         *method < std::size(request_methods) ? request_methods[*method] : "(other)"};
   }
 
-  // Does the application work on it? Its context tells, where it is ASP.NET's; else the status.
+  // True if the application is working on the request: according to its context if that is ASP.NET's, else by the
+  // status.
   bool is_served(Address protocol, u32 status) {
-    // Its name has dots: no path.
+    // The field's name has dots, so it cannot be a path.
     const InstanceField *field = fields_.find(fields_.type_of(protocol), host_context_field);
     const Address host = field ? fields_.memory().try_pointer(protocol + field->offset).value_or(0) : 0,
                   context = host ? fields_.reference_or_null(host, "<HttpContext>k__BackingField") : 0;
@@ -135,14 +137,14 @@ private:
     return host && !context ? false : status >= app_started && status < response_completed;
   }
 
-  // Of one that no request of Kestrel's has in flight.
+  // Returns the state of a context that is not in flight in Kestrel.
   std::optional<std::string> context_state(Address context) {
     const std::optional<u8> is_active = fields_.number<u8>(context, "_active");
     const std::optional<Address> features = fields_.reference(context, "_features.<Collection>k__BackingField");
     if (!is_active || !features)
       return std::nullopt;
     if (*is_active)
-      return "in flight"; // of another server
+      return "in flight"; // for another server
     return *features ? "made by code" : kept_by_host_.contains(context) ? "kept for reuse" : "ended";
   }
 
@@ -186,8 +188,7 @@ report::Table requests_table(const std::map<RequestKey, RequestGroup> &groups) {
   table.set_rows(std::move(rows));
   table.notes.insert(table.notes.begin(),
                      "A request is a connection of HTTP/1, or a stream of HTTP/2 or HTTP/3, which are used again; a "
-                     "context that has ended is of no use to who holds it; 'show ADDRESS --values' tells a "
-                     "request's path");
+                     "context that has ended is useless to its holder; 'show ADDRESS --values' shows a request's path");
   return table;
 }
 
@@ -199,7 +200,7 @@ void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answ
   answer.tables.push_back(requests_table(requests.groups()));
   for (const auto &[base, count] : requests.unknown())
     answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
-  // First of all what is held for nothing.
+  // Suggests contexts first that are held after their request ended.
   auto rank = [](const auto &one) {
     return std::pair(std::get<0>(one.first) == "context" && std::get<1>(one.first) == "ended", one.second.count);
   };

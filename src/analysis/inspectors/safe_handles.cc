@@ -1,4 +1,4 @@
-// `inspect sockets`, `inspect safehandles`: sockets, and whatever else the operating system was asked for.
+// `inspect sockets`, `inspect safehandles`: sockets, and other resources of the operating system.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/resources.h"
 
@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// Closed and disposed are the two lowest bits, above them is a count of uses.
+// The two lowest bits are closed and disposed; above them is a count of uses.
 std::optional<std::string> safe_handle_state(FieldReader &fields, const Runtime &, Address object) {
   const std::optional<u32> state = fields.number<u32>(object, "_state");
   const std::optional<Address> handle = fields.reference(object, "handle");

@@ -1,4 +1,4 @@
-// `inspect timers`: every timer of the runtime's queue, whatever it was made by, those that are alike as one.
+// `inspect timers`: all timers of the runtime's queue, whatever made them; equal ones are one row.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -24,8 +24,7 @@ using report::Shown;
 constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
 constexpr u32 never = 0xffffffff; // Timeout.UnsignedInfinite
 
-// What a program makes that has a timer of the queue, by base type; a later row may be inside of an earlier one's
-// object.
+// Base types of objects that use a timer of the queue; an object of a later row may be inside of one of an earlier row.
 struct TimerMaker {
   const char *type, *kind;
 };
@@ -36,7 +35,7 @@ constexpr TimerMaker timer_makers[] = {{"System.Timers.Timer", "System.Timers.Ti
                                        {"System.TimeProvider+SystemTimeProviderTimer", "TimeProvider"},
                                        {"System.Threading.Timer", "Timer"}};
 constexpr u64 first_of_tasks = 3;
-// What belongs to a timer, and so does not hold it.
+// Types that belong to a timer, and so do not hold it.
 constexpr const char *timer_parts[] = {queued_timer,
                                        "System.Threading.TimerHolder",
                                        "System.Threading.TimerCallback",
@@ -45,7 +44,7 @@ constexpr const char *timer_parts[] = {queued_timer,
                                        "System.Threading.CancellationTokenSource+CallbackNode"};
 
 struct FoundTimer {
-  Address queued = 0, owner = 0; // what the program made: the queue's timer where that is not known
+  Address queued = 0, owner = 0; // the object that the program made; the queue's timer if that is unknown
   const char *kind = "Timer";
   std::string callback, target_type, state_type;
   u32 due = never, period = never;
@@ -80,7 +79,7 @@ public:
       wanted.push_back(mt);
     }
     std::vector<Address> queued;
-    std::map<Address, std::pair<u64, Address>> owners; // by timer of the queue
+    std::map<Address, std::pair<u64, Address>> owners; // by the queue's timer
     for (const TypedObject &object : objects_of(snapshot_, wanted)) {
       if (auto maker = makers.find(object.method_table); maker != makers.end()) {
         if (const Address timer = inner(object.address)) {
@@ -111,10 +110,10 @@ public:
   }
 
   std::vector<Address> parts; // objects that belong to timers
-  u64 unknown = 0;            // timers of another shape
+  u64 unknown = 0;            // timers with other fields
 
 private:
-  // Only of types that have a timer.
+  // Returns nullopt for types without a timer.
   std::optional<u64> maker_of(Address mt) {
     const InstanceField *timer = fields_.find(mt, "_timer");
     if (!timer || !timer->is_reference())
@@ -131,7 +130,7 @@ private:
                                                                           : "Task";
   }
 
-  // The queue's timer in what was made of it, through Timer and TimerHolder; 0: none.
+  // Returns the queue's timer of an object, through Timer and TimerHolder; 0: none.
   Address inner(Address object) {
     for (int i = 0; i < 4; ++i) {
       object = fields_.reference_or_null(object, "_timer");
@@ -162,7 +161,7 @@ private:
     out.due = *due;
     out.period = *period ? *period : never;
     out.state_type = type_name(*state);
-    // System.Timers.Timer calls its event.
+    // System.Timers.Timer has the program's callback in its event.
     const Address event = owner ? fields_.reference_or_null(owner, "_onIntervalElapsed") : 0;
     add_callback(event ? event : *callback, out);
     return out;
@@ -188,7 +187,7 @@ private:
   std::map<Address, std::pair<std::string, std::string>> callbacks_;
 };
 
-// Timers that are alike.
+// Timers with the same key.
 struct TimerGroup {
   u64 count = 0;
   u32 due_least = never, due_most = 0;
@@ -266,7 +265,7 @@ void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer
                                       "Due: the delay that was asked for last; not active: fired, stopped or disposed");
   if (reader.unknown)
     answer.completeness->notes.add(
-        fmt::format("{} objects of the type {} have not the fields that it is known to have: nothing is told of them",
+        fmt::format("{} objects of the type {} do not have the fields that it should have: they are left out",
                     count_text(reader.unknown), queued_timer));
   if (!groups.empty()) {
     const auto most = std::max_element(groups.begin(), groups.end(),

@@ -7,7 +7,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_named = 4; // methods of a pattern
+constexpr u64 most_named = 4; // methods of a pattern that are named
 
 } // namespace
 

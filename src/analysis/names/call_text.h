@@ -1,5 +1,5 @@
-// Calls in words: what repeats is said once. A stack that has overflowed has thousands of calls and few methods.
-// Linear; from any thread.
+// Puts calls into words; repeats are shown once, because an overflowed stack has thousands of calls and few methods.
+// Linear; any thread.
 #pragma once
 #include <span>
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace dnheap {
 
-// "Ping(Int32) → Pong(Int32)" where `between` is " → "; of many the first few are named.
+// Returns "Ping(Int32) → Pong(Int32)" if `between` is " → "; only the first few of many are named.
 std::string calls_text(std::span<const std::string> calls, const char *between);
-// One text for each run: "Main()", "Walk(Node) ×21,633", "(Ping(Int32) → Pong(Int32)) ×5,000".
+// Returns one text for each run: "Main()", "Walk(Node) ×21,633", "(Ping(Int32) → Pong(Int32)) ×5,000".
 std::vector<std::string> folded_calls(const std::vector<std::string> &methods, const char *between);
 
 } // namespace dnheap

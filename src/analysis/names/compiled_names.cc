@@ -17,7 +17,7 @@ bool is_word(char c) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Where the bracket that opens at `open` closes; npos: nowhere.
+// Returns where the bracket that opens at `open` closes; npos: nowhere.
 std::size_t closing_bracket(std::string_view text, std::size_t open) {
   std::size_t depth = 0;
   for (std::size_t at = open; at < text.size(); ++at)
@@ -28,7 +28,8 @@ std::size_t closing_bracket(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-// Where a name that ends before `end` with all that it is qualified by begins: "List<Shop.Cart+" gives that of "Shop".
+// Returns where a name that ends before `end` begins, including its qualifiers: for "List<Shop.Cart+" the position of
+// "Shop".
 std::size_t qualified_begin(std::string_view text, std::size_t end) {
   std::size_t depth = 0, at = end;
   for (; at > 0; --at) {
@@ -43,7 +44,8 @@ std::size_t qualified_begin(std::string_view text, std::size_t end) {
   return at;
 }
 
-// The type of the source that a made-up name lies in: "Shop.Cart" for what follows "Shop.Cart+<>c__DisplayClass1_0.".
+// Returns the source's type that contains a compiler-made name: "Shop.Cart" for names that begin with
+// "Shop.Cart+<>c__DisplayClass1_0.".
 std::string_view source_type(std::string_view outer) {
   std::size_t made_up = std::min({outer.find("+<"), outer.find(".<"), outer.find("+_Closure$")});
   outer = outer.substr(0, made_up);
@@ -59,13 +61,13 @@ std::string of_type(std::string_view outer) {
 
 std::string in_source(std::string_view name, std::size_t nested = 0);
 
-// "the method Pay", or of a lambda's own state machine "a lambda in Pay". `what` goes before a plain name.
+// Returns "the method Pay", or for a lambda's own state machine "a lambda in Pay". `what` precedes a plain name.
 std::string method_text(std::string_view what, std::string_view inside, std::size_t nested) {
   std::string made_up = inside.front() == '<' && nested < most_nested ? in_source(inside, nested + 1) : "";
   return made_up.empty() ? std::string(what) + std::string(inside) : made_up;
 }
 
-// What "<inside>rest" is; empty: nothing that helps.
+// Returns the meaning of "<inside>rest"; empty if it does not help a developer.
 std::string bracketed(std::string_view inside, std::string_view rest, std::string_view outer, std::size_t nested) {
   if (inside.empty()) {
     if (rest.starts_with("c__DisplayClass"))
@@ -103,7 +105,7 @@ std::string bracketed(std::string_view inside, std::string_view rest, std::strin
   return {};
 }
 
-// F#: "work@42-1"; Visual Basic: "VB$StateMachine_3_Pay", "_Closure$__2-0".
+// Names of F#: "work@42-1"; of Visual Basic: "VB$StateMachine_3_Pay", "_Closure$__2-0".
 std::string other_language(std::string_view word, std::string_view outer) {
   if (std::size_t at = word.find('@'); at != std::string_view::npos && at && at + 1 < word.size()) {
     std::string_view line = word.substr(at + 1);
@@ -126,7 +128,7 @@ struct MadeUp {
   std::string meaning;
 };
 
-// The made-up name that begins at `at`, if one does.
+// Returns the compiler-made name that begins at `at`, if there is one.
 MadeUp made_up_at(std::string_view text, std::size_t at, std::size_t nested) {
   auto word_end = [&](std::size_t from) {
     while (from < text.size() && is_word(text[from]))
@@ -136,7 +138,7 @@ MadeUp made_up_at(std::string_view text, std::size_t at, std::size_t nested) {
   const std::size_t begin = qualified_begin(text, at);
   std::string_view outer = text.substr(begin, at - begin);
   if (outer.starts_with('.') || outer.starts_with('['))
-    outer = {}; // fields that lead here: "._entries[*].value.", no type
+    outer = {}; // fields of a path: "._entries[*].value.", no type
   if (text[at] != '<') {
     std::string_view word = text.substr(at, word_end(at) - at);
     return {word, other_language(word, outer)};
@@ -151,13 +153,13 @@ MadeUp made_up_at(std::string_view text, std::size_t at, std::size_t nested) {
 
 bool begins_name(std::string_view text, std::size_t at) {
   if (at && is_word(text[at - 1]))
-    return false; // the arguments of a generic type, or inside a word
+    return false; // the arguments of a generic type, or the middle of a word
   return text[at] == '<' || is_word(text[at]);
 }
 
 std::string in_source(std::string_view name, std::size_t nested) { return made_up_at(name, 0, nested).meaning; }
 
-// Those that mean something, one behind the other, until visit() returns false.
+// Visits the names that have a meaning, in order, until visit() returns false.
 template <class Visit> void for_each_made_up(std::string_view text, Visit visit) {
   text = text.substr(0, longest_text);
   for (std::size_t at = 0; at < text.size();) {
@@ -171,7 +173,7 @@ template <class Visit> void for_each_made_up(std::string_view text, Visit visit)
 } // namespace
 
 bool is_of_suspended_call(std::string_view type) {
-  constexpr std::string_view data = "Continuation_"; // and how many bytes
+  constexpr std::string_view data = "Continuation_"; // followed by the number of bytes
   return type.starts_with(runtime_async_task) ||
          (type.starts_with(data) && type.size() > data.size() && type[data.size()] >= '0' &&
           type[data.size()] <= '9') ||
@@ -193,7 +195,7 @@ std::string call_of_box(std::string_view type) {
   if (close == machine.npos || !machine.substr(close + 1).starts_with('d'))
     return {};
   const std::string_view inside = machine.substr(made_up + 2, close - made_up - 2), outer = machine.substr(0, made_up);
-  if (inside.starts_with('<')) { // a lambda's, or a local function's
+  if (inside.starts_with('<')) { // the machine of a lambda or local function
     const std::string source = in_source(inside);
     return source.empty() ? "" : source + of_type(outer);
   }
@@ -203,14 +205,14 @@ std::string call_of_box(std::string_view type) {
 std::string method_in_words(std::string_view qualified) {
   std::string out(qualified);
   for_each_made_up(qualified, [&](const MadeUp &found) {
-    out = found.meaning.substr(0, found.meaning.find(';')); // what follows is of its fields
+    out = found.meaning.substr(0, found.meaning.find(';')); // the part after it is about its fields
     return true;
   });
   return out;
 }
 
 std::string variable_in_words(std::string_view field) {
-  // Whose call it is, the type does not say: methods that keep alike data share it.
+  // The type does not show which method's call it is: methods with similar data share it.
   if (const std::size_t dot = field.find('.'); dot != field.npos && field.starts_with("Continuation_"))
     if (is_of_suspended_call(field.substr(0, dot)))
       return "a variable of pending calls (" + std::string(field.substr(0, dot)) + ")" +

@@ -25,8 +25,8 @@ bool ends_word(char c) { return std::string_view(".+<>,[]*&?() \t").find(c) != s
 
 } // namespace
 
-// Text to tokens, C#'s spellings to the runtime's: System.Int32 for int, ValueTuple<…> for (…), arrays of arrays the
-// other way round.
+// Reads text into tokens, and replaces C#'s spellings by the runtime's: System.Int32 for int, ValueTuple<…> for (…),
+// arrays of arrays in reverse order.
 class CSharpName::Reader {
 public:
   Reader(std::string_view text, bool is_csharp, Question question)
@@ -62,7 +62,7 @@ private:
     }
   }
 
-  // Is there a type to the left of here?
+  // True if a complete type ends here.
   bool is_whole() const {
     if (tokens_.empty())
       return false;
@@ -94,7 +94,7 @@ private:
     return add(Kind::close);
   }
 
-  // A word, or a name that a compiler made up: <Pay>d__11.
+  // Reads a word, or a name that a compiler made up: <Pay>d__11.
   bool read_word() {
     std::string word;
     for (std::size_t depth = 0; at_ < text_.size(); ++at_) {
@@ -113,7 +113,7 @@ private:
     }
     if (word.empty())
       return false;
-    if (is_whole()) // (int Id, string Name): the names are no part of the type
+    if (is_whole()) // (int Id, string Name): the element names are no part of the type
       return !brackets_.empty() && brackets_.back() == '(';
     const bool alone = (tokens_.empty() || tokens_.back().kind != Kind::dot) &&
                        (at_ == text_.size() || (text_[at_] != '.' && text_[at_] != '+'));
@@ -126,7 +126,7 @@ private:
     return true;
   }
 
-  // All ranks in a row: int[][,] is a vector of matrices, which the runtime calls System.Int32[,][].
+  // Reads all ranks in a row: int[][,] is a vector of matrices, which the runtime calls System.Int32[,][].
   bool read_rank() {
     const std::size_t first = tokens_.size();
     while (at_ < text_.size() && text_[at_] == '[') {
@@ -159,7 +159,7 @@ private:
   }
 
 public:
-  // Where the type that ends before `end` begins.
+  // Returns where the type that ends before `end` begins.
   static std::size_t begin_of_type(const Tokens &tokens, std::size_t end) {
     for (std::size_t depth = 0; end > 0; --end) {
       const Kind kind = tokens[end - 1].kind;
@@ -176,7 +176,7 @@ private:
   const bool is_csharp_;
   const Question question_;
   std::size_t at_ = 0;
-  std::string brackets_; // that are open
+  std::string brackets_; // open brackets
   Tokens tokens_;
 };
 
@@ -187,7 +187,7 @@ std::optional<CSharpName> CSharpName::read(std::string_view text, Question quest
   return CSharpName(std::move(*tokens));
 }
 
-// From the ends, since what may be left out stands at beginnings.
+// Compares from the ends, because optional parts are at the beginnings.
 bool CSharpName::means(std::string_view full_name) const {
   const std::optional<Tokens> read = Reader(full_name, false, Question::nothing).read();
   if (!read)
@@ -200,7 +200,7 @@ bool CSharpName::means(std::string_view full_name) const {
     const Kind kind = own[--i].kind;
     --k;
     if (kind == Kind::close) {
-      // List<>, Dictionary<,>: as many arguments, whatever they are.
+      // List<>, Dictionary<,>: any arguments, but as many of them.
       std::size_t open = i, commas = 0;
       for (; open > 0 && own[open - 1].kind == Kind::comma; --open)
         ++commas;

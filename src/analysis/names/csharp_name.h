@@ -1,5 +1,5 @@
-// Types as C# writes them: `string`, `byte[]`, `List<Timer>`, `Dictionary<string, int?>.Entry[]`, `(int, Order)[]`, and
-// which full names of types that means. From the texts alone; some µs per name. Any thread.
+// Reads types as C# writes them: `string`, `byte[]`, `List<Timer>`, `Dictionary<string, int?>.Entry[]`, `(int,
+// Order)[]`, and finds the full names of types that this matches. Uses the texts alone; some µs per name. Any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -12,14 +12,14 @@ namespace dnheap {
 
 class CSharpName {
 public:
-  // How `T?` is read: as Nullable<T>, or as T where T is a class.
+  // How `T?` is read: as Nullable<T>, or as T if T is a class.
   enum class Question : u8 { nullable, nothing };
 
-  // Nullopt: no name of a type.
+  // Returns nullopt if the text is no name of a type.
   static std::optional<CSharpName> read(std::string_view text, Question question = Question::nullable);
 
-  // Is it this type, as metadata/type_name.h spells them? Namespaces and enclosing types may be left out at every
-  // place; `List<>` is every list.
+  // True if it matches this type, spelled as in metadata/type_name.h. Namespaces and enclosing types may be left out
+  // everywhere; `List<>` matches every list.
   bool means(std::string_view full_name) const;
 
 private:

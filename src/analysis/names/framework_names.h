@@ -1,6 +1,6 @@
-// FrameworkNames: is what a name is of declared by .NET itself, or by the program? Told from the namespace, but that a
-// program may have types in namespaces like .NET's. A set of these types; a look-up costs the length of the name. Any
-// thread.
+// FrameworkNames: decides whether a named thing is declared by .NET itself, or by the program. The namespace decides,
+// except that a program may have types in namespaces like .NET's: these are kept in a set. A look-up costs the length
+// of the name. Any thread.
 #pragma once
 #include "runtime/assembly.h"
 
@@ -13,11 +13,12 @@ namespace dnheap {
 class FrameworkNames {
 public:
   explicit FrameworkNames(std::span<const LoadedAssembly> assemblies);
-  // Of a type, a field or a method: "System.Threading.TimerQueue", "Microsoft.Shop.Cart<System.Int32>._items".
+  // True if .NET declares the type, field or method: "System.Threading.TimerQueue",
+  // "Microsoft.Shop.Cart<System.Int32>._items".
   bool contain(std::string_view name) const;
 
 private:
-  std::unordered_set<std::string> own_; // types of the program's
+  std::unordered_set<std::string> own_; // the program's types in such namespaces
 };
 
 } // namespace dnheap

@@ -47,16 +47,16 @@ RE2::Options quiet() {
   return options;
 }
 
-// "Shop.Order" and "Order" of Shop.Order.
+// Returns "Order" for Shop.Order.
 std::string_view without_namespace(std::string_view name) {
   const std::size_t dot = name.substr(0, name.find_first_of("<+[")).rfind('.');
   return dot == name.npos || dot + 1 == name.size() ? name : name.substr(dot + 1);
 }
 
-// ", did you mean 'Shop.Order'?", or how to look for it.
+// Returns ", did you mean 'Shop.Order'?", or advice how to search.
 std::string suggestion(const Names &names, const std::string &word) {
   const std::size_t slips = word.size() / 3 + 1;
-  std::map<std::string_view, const std::string *> full_name; // by what may have been meant
+  std::map<std::string_view, const std::string *> full_name; // by the spelling that may have been meant
   for (const std::string &name : names)
     for (std::string_view spelling : {std::string_view(name), without_namespace(name)}) {
       if (lower_case(spelling) == lower_case(word))
@@ -82,7 +82,7 @@ std::string suggestion(const Names &names, const std::string &word) {
                  suggestion(names, word));
 }
 
-// "0x7f00c0de" cannot be a name.
+// A word such as "0x7f00c0de" cannot be a name.
 std::optional<std::string> name_at(Snapshot &snapshot, const std::string &word) {
   const std::optional<Address> address = word.starts_with("0x") ? written_address(word) : std::nullopt;
   if (!address || !is_method_table(snapshot, *address))
@@ -90,7 +90,7 @@ std::optional<std::string> name_at(Snapshot &snapshot, const std::string &word) 
   return snapshot.runtime().types().name(*address);
 }
 
-// A full name, one as C# writes it, or a MethodTable's address; else no names.
+// Finds a full name, a C# name, or a MethodTable's address; otherwise returns no names.
 NamedTypes called(Snapshot &snapshot, const Names &names, const std::string &word) {
   if (std::optional<std::string> name = name_at(snapshot, word))
     return {NamedTypes::How::method_table, {std::move(*name)}};
@@ -109,7 +109,7 @@ std::string NamedTypes::note(const std::string &word) const {
   if (how == How::method_table)
     return word + " is the MethodTable of " + names.front();
   if (how == How::expression)
-    return "no type is called " + word + ": these are those whose names match it";
+    return "no type is called " + word + ": these are the types whose names match it";
   constexpr std::size_t most = 3;
   std::string out = word + " was taken for ";
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)

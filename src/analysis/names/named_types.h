@@ -1,5 +1,5 @@
-// Which types of the heap a word means: a full name, a name as C# writes it, or a regular expression. Names all types
-// of the heap: some ms. For the files of this folder.
+// Finds the types of the heap that a word means: a full name, a name as C# writes it, or a regular expression. Names
+// all types of the heap: some ms. For the files of this folder.
 #pragma once
 #include "snapshot/snapshot.h"
 
@@ -12,21 +12,21 @@ struct NamedTypes {
   enum class How : u8 { full_name, csharp, expression, method_table };
 
   How how = How::full_name;
-  std::vector<std::string> names; // full ones, in order, once each
+  std::vector<std::string> names; // full names in order, each once
 
   bool has(const std::string &name) const;
-  // What to tell whoever wrote the word, where the types are not called so: empty otherwise.
+  // Returns a note for the user if the types have other names than the word; else empty.
   std::string note(const std::string &word) const;
 };
 
-// A full name, one as C# writes it, or the address of a MethodTable, with 0x. Throws NotFound, which says which name is
-// near.
+// Accepts a full name, a C# name, or the address of a MethodTable with 0x. Throws NotFound, which suggests a similar
+// name.
 NamedTypes types_called(Snapshot &snapshot, const std::string &word);
-// The names that these words mean together: of --hub. Throws as types_called().
+// Returns the names that all these words mean, for --hub. Throws as types_called().
 std::vector<std::string> names_called(Snapshot &snapshot, const std::vector<std::string> &words);
-// The same, or an expression (RE2, not anchored). Throws UsageError where it is neither.
+// The same, or an expression (RE2, not anchored). Throws UsageError if it is neither.
 NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word);
-// An expression, or where none is called so, a name as C# writes it. May be none at all. Throws UsageError.
+// Accepts an expression or, if it matches no type, a C# name. The result may be empty. Throws UsageError.
 NamedTypes types_like(Snapshot &snapshot, const std::string &expression);
 
 } // namespace dnheap

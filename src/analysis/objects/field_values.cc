@@ -19,9 +19,9 @@ namespace {
 using report::Cell;
 
 constexpr u64 longest_text = 200; // of a string's contents, in UTF-16 code units
-constexpr u32 deepest = 8;        // structs in structs
+constexpr u32 deepest = 8;        // levels of structs inside structs
 
-// A value for programs, and for people as C# would write it.
+// A value for programs, and its text for people as C# would write it.
 struct Value {
   Cell data;
   std::string text;
@@ -31,7 +31,7 @@ Value named(std::string text) { return {Cell(text), text}; }
 
 std::string utf8(u16 unit) {
   if (unit >= 0xd800 && unit < 0xe000)
-    return "\xef\xbf\xbd"; // half of a character
+    return "\xef\xbf\xbd"; // half of a surrogate pair
   std::string out;
   if (unit < 0x80)
     return std::string(1, static_cast<char>(unit));
@@ -41,7 +41,7 @@ std::string utf8(u16 unit) {
   return out += static_cast<char>(0x80 | (unit & 0x3f));
 }
 
-// `text`: the shortest that reads back as the number, so that a float does not come out with the digits of a double.
+// `text`: the shortest text that reads back as the same number, so that a float does not get the digits of a double.
 Value real_value(double value, std::string text) {
   if (std::isnan(value))
     return named("NaN");
@@ -97,7 +97,7 @@ Value primitive(const Memory &memory, ElementType type, Address at) {
   }
 }
 
-// As wide as the primitive, its sign bit left where it is.
+// Returns the bits of a primitive, without sign extension.
 std::optional<u64> bits(const Memory &memory, ElementType type, Address at) {
   switch (type) {
   case ElementType::I1:
@@ -122,16 +122,16 @@ public:
     std::string name;
     ElementType type{};
     std::string type_name;
-    Address method_table = 0;   // of a struct; of an enum where it is known
-    Address declaring_type = 0; // and which of its fields: 0: an element
+    Address method_table = 0;   // for a struct; for an enum if it is known
+    Address declaring_type = 0; // the type that declares the field; 0: an element
     std::string field;
-    TypeArguments arguments = {}; // of a generic struct
+    TypeArguments arguments = {}; // for a generic struct
   };
 
-  // The fields of an object, or of a struct that lies at `at` in it.
+  // Adds the fields of an object, or of the struct at offset `at` in it.
   void add_fields(const std::string &prefix, const Place &of, u64 at, u32 depth) {
     for (const InstanceField &field : sorted_fields(of)) {
-      // Of structs the offsets are as if they were boxed, behind a MethodTable.
+      // Offsets in structs count as if the struct were boxed, after a MethodTable.
       const u64 offset = depth ? at + field.offset - memory_.format().pointer_size : field.offset;
       const bool is_shared = of.arguments && field.declaring_type == of.method_table;
       const std::string declared_by = is_shared              ? of.type_name
@@ -139,7 +139,7 @@ public:
                                                              : "";
       Place place{prefix + field.name,  field.type, field.type_name, field.method_table,
                   field.declaring_type, field.name, field.arguments};
-      if (field.name == "value__") // of a boxed enum
+      if (field.name == "value__") // in a boxed enum
         place.method_table = place.declaring_type = of.method_table, place.field = "";
       const u64 count = names_only_ || !field.size ? 1 : field.count;
       for (u64 i = 0; i < count && !full(); ++i) {
@@ -167,7 +167,7 @@ public:
     }
     out.value = std::move(value.data);
     out.text = std::move(value.text);
-    const bool is_told = !out.text.empty(); // 2026-11-22T06:33:00Z rather than its ticks
+    const bool is_told = !out.text.empty(); // for example 2026-11-22T06:33:00Z rather than its ticks
     rows.push_back(std::move(out));
     if (type == ElementType::ValueType && !is_told && place.method_table && depth < deepest)
       add_fields(place.name + ".", place, offset, depth + 1);
@@ -184,7 +184,8 @@ public:
   std::vector<FieldValue> rows;
 
 private:
-  // By offset. Of a type that several instances share, with the names of the one that it is.
+  // Returns the fields by offset. If several generic instances share the type, field types are those of the given
+  // instance.
   const std::vector<InstanceField> &sorted_fields(const Place &of) {
     auto [at, is_new] = sorted_.try_emplace({of.method_table, of.arguments ? of.type_name : ""});
     if (!is_new)
@@ -219,7 +220,7 @@ private:
     return place.type_name.starts_with("System.Nullable<") ? nullable(place.method_table, at) : Value();
   }
 
-  // Its own value is none of the same kind, so this goes no deeper.
+  // The value inside is never a Nullable itself, so this does not recurse further.
   Value nullable(Address method_table, Address at) {
     const InstanceField *has = find_field(runtime_, method_table, "hasValue"),
                         *value = find_field(runtime_, method_table, "value");
@@ -240,7 +241,7 @@ private:
   Fields &fields_;
   const Address object_;
   const bool values_;
-  const bool names_only_ = object_ == 0; // there is no object: what enums call their values is read, and no value
+  const bool names_only_ = object_ == 0; // no object is read, only the names of enum values
   const u64 most_;
   std::map<std::pair<Address, std::string>, std::vector<InstanceField>> sorted_; // by MethodTable, and instance's name
 };

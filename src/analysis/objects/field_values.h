@@ -1,5 +1,5 @@
-// What an object's fields and an array's elements hold, the fields inside structs with them: for `show`. Values are
-// read only when asked for: they may be anybody's secrets.
+// The contents of an object's fields and an array's elements, including fields inside structs: for `show`. Values are
+// read only if they are asked for, because they may be secrets.
 #pragma once
 #include "report/table.h"
 #include "runtime/coreclr/enum_names.h"
@@ -10,26 +10,28 @@ namespace dnheap {
 struct FieldValue {
   u64 offset = 0;          // from the object's first byte
   std::string name;        // "StateMachine.held", "[17].key"
-  std::string type;        // empty: cannot be told
-  Address reference = 0;   // what it refers to; 0: null, or no reference
-  report::Cell value;      // as it is; absent: not asked for, null, a struct that is no value, or not in the dump
+  std::string type;        // empty: unknown
+  Address reference = 0;   // the object that it refers to; 0: null, or no reference
+  report::Cell value;      // the value; absent: not asked for, null, a struct without a value of its own, or not in the
+                           // dump
   std::string text;        // the same for people, as C# would write it
-  std::string declared_by; // the type; empty: an element, or cannot be told
+  std::string declared_by; // the declaring type; empty: an element, or unknown
 };
 
 class FieldValues {
 public:
-  static constexpr u64 most_fields = 10000; // of one object: inline arrays have as many as they like
+  static constexpr u64 most_fields = 10000; // per object, because an inline array may have any number of them
 
   explicit FieldValues(const Runtime &runtime);
 
-  // In the order of memory, a struct before its parts, or instead of them where its value is told. Empty for arrays.
+  // Returns the fields in the order of memory, a struct before its parts, or without them if its value is shown. Empty
+  // for arrays.
   std::vector<FieldValue> fields(Address object, Address method_table, bool values);
-  // Reads what enums among a type's fields and elements call their values, and of no object anything.
+  // Reads the names of the values of enums among a type's fields and elements, and reads no object.
   void learn_enums(Address method_table);
-  // With their values, `most` rows at most. `size`: of the array, in bytes.
+  // Returns elements with their values, at most `most` rows. `size`: of the array, in bytes.
   std::vector<FieldValue> elements(Address object, u64 size, const ElementShape &shape, u64 most);
-  // Of an object that is one value: a string, a boxed struct of those that struct_text() knows.
+  // Returns the value of an object that is a single value: a string, or a boxed struct that struct_text() knows.
   FieldValue whole(Address object, Address method_table);
 
 private:

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-// The type's own name, without those of its arguments: nodes of a program's own may be among these.
+// Returns the type's own name without its arguments, which may contain a program's own node types.
 std::string without_arguments(std::string_view type) {
   std::string out;
   u64 depth = 0;
@@ -42,8 +42,8 @@ bool is_node_of_collection(std::string_view type) {
 
 namespace {
 
-// Nodes that have arrays of their own, of no type of node: buckets, locks, a segment's slots. What hangs from any other
-// node, or from an array of entries, is a key or a value, be it an array.
+// True for nodes that own arrays other than arrays of nodes: buckets, locks, a segment's slots. An array that hangs
+// from any other node, or from an array of entries, is a key or a value.
 bool is_node_with_arrays(std::string_view type) {
   constexpr std::string_view parts[] = {"+Tables", "+Container", "+Segment", "+WorkStealingQueue"};
   return is_node_of_collection(type) && std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {

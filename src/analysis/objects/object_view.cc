@@ -70,11 +70,11 @@ std::optional<u32> ObjectView::elements(ObjectId object) {
 
 std::optional<CollectionFill> ObjectView::fill(ObjectId id) {
   if (!CollectionShapes::is_called_so(snapshot_.runtime(), method_table(id)) || snapshot_.target().has_blanked_values())
-    return std::nullopt; // or the count is blanked, too
+    return std::nullopt; // blanked values include the count
   Address object = address(id);
   const CollectionShapes shapes(snapshot_.runtime(), references_.types(), index_.count());
   OpenedObject opened;
-  for (u64 i = 0; i < 2; ++i) { // a wrapper, and what it wraps
+  for (u64 i = 0; i < 2; ++i) { // a wrapper, and the collection inside
     if (!reader_.open(object, opened) || !shapes.is_collection(opened.id))
       return std::nullopt;
     const std::optional<CollectionFill> fill = shapes.read(opened, reader_, snapshot_.runtime().memory().format());
@@ -112,7 +112,7 @@ std::string ObjectView::field(ObjectId object, const Reference &reference, Indic
   if (!reference.offset)
     return reference.hidden;
   const Address at = address(object);
-  // Statics of collectible types lie in arrays: the field says more than the element.
+  // Statics of collectible types are elements of arrays; the field's name is more useful than the index.
   const RootSet &roots = snapshot_.roots();
   if (const NamedSlot *slot = roots.find_slot(at + *reference.offset))
     return slot->thread ? "[thread_static " + roots.names[slot->name] +
@@ -164,7 +164,7 @@ const ObjectView::Calls &ObjectView::calls(ObjectId object) {
       fields_.delegate_targets(address(object), method_table(object), most_targets);
   if (targets.empty())
     return none;
-  std::vector<std::pair<std::string_view, u64>> methods; // in order, with how often
+  std::vector<std::pair<std::string_view, u64>> methods; // in order, with their number
   std::unordered_map<std::string_view, u64> place;
   for (const DelegateTarget &target : targets) {
     auto [at, is_new] = place.try_emplace(target.method, methods.size());

@@ -1,5 +1,5 @@
-// ObjectView: one object at a time, with names: its type, its size, what it refers to and by which field. For the
-// verbs that show single objects and paths; the hot loops have columns instead. One thread.
+// ObjectView: one object at a time, with names: its type, its size, its references and their fields. For the verbs that
+// show single objects and paths; hot loops use columns instead. One thread.
 #pragma once
 #include "analysis/shapes/collection_shapes.h"
 #include "analysis/shapes/suspended_calls.h"
@@ -15,48 +15,47 @@
 
 namespace dnheap {
 
-// The range of the heap that an object lies in; null: none. A binary search; any thread.
+// Returns the range of the heap that contains an object, or null. A binary search; any thread.
 const ObjectRange *range_of(const Heap &heap, Address object);
 
 class ObjectView {
 public:
   explicit ObjectView(Snapshot &snapshot);
 
-  // The object at an address, or the one that the address points into: `note` says so then. Throws Error that says what
-  // lies there instead.
+  // Returns the object at an address, or the one that contains it; `note` says so in that case. Throws Error that says
+  // what is at the address instead.
   ObjectId at(Address address, std::string &note);
 
   Address address(ObjectId object) const { return index_.address(object); }
-  Address method_table(ObjectId object); // 0: it cannot be read
+  Address method_table(ObjectId object); // 0: unreadable
   const std::string &type_name(ObjectId object);
   u64 size(ObjectId object);         // as ClrMD and SOS report it
-  u64 aligned_size(ObjectId object); // what it takes in the heap
+  u64 aligned_size(ObjectId object); // its size in the heap
   const char *generation(ObjectId object) const;
   std::optional<u32> elements(ObjectId object); // of an array
-  // How many elements a collection has, and room for how many; nullopt: it is none, or of an unknown shape.
+  // Returns a collection's number of elements and its capacity; nullopt if it is none, or of an unknown shape.
   std::optional<CollectionFill> fill(ObjectId object);
 
   struct Reference {
-    std::optional<u64> offset; // from the object's first byte; nullopt: no slot of the object says so
+    std::optional<u64> offset; // from the object's first byte; nullopt: no slot of the object has it
     Address target = 0;
-    const char *hidden = nullptr; // without an offset: what keeps the target alive
+    const char *hidden = nullptr; // without an offset: the reason why the object keeps the target alive
   };
-  // Not null; those that lead to no object, too. visit() returns false to end it.
+  // Visits all references but null, including those that lead to no object, until visit() returns false.
   void for_each_reference(ObjectId object, const std::function<bool(const Reference &)> &visit);
 
   enum class Indices : u8 { folded, told };
-  // "._items", "[17].value" ("[*].value" where folded), "(dependent handle)".
+  // Returns the field: "._items", "[17].value" (folded "[*].value"), "(dependent handle)".
   std::string field(ObjectId object, const Reference &reference, Indices indices);
-  // The first reference of `from` that leads to `to`; the empty text when there is none.
+  // Returns the field of the first reference from `from` to `to`; empty if there is none.
   std::string field_between(ObjectId from, ObjectId to, Indices indices);
-  // All of them: "._head, ._tail", "[0], [1], [2] and 14 more".
+  // Returns all such fields: "._head, ._tail", "[0], [1], [2] and 14 more".
   std::string fields_between(ObjectId from, ObjectId to);
-  // "Shop.Cart.OnChanged" of a delegate, "Shop.View.OnChanged ×2,000, Shop.Log.Write" of one that calls several: alike
-  // ones once, in the order of the first of each; empty of anything else.
+  // Returns a delegate's method "Shop.Cart.OnChanged", or several "Shop.View.OnChanged ×2,000, Shop.Log.Write", each
+  // once, in order of first appearance; empty for anything else.
   const std::string &delegate_text(ObjectId object);
-  u64 delegate_targets(ObjectId object); // how many it calls
-  // Of an object that a pending call of an async method is kept in, the method: "Shop.Cart.Pay"; empty of anything
-  // else.
+  u64 delegate_targets(ObjectId object); // how many methods it calls
+  // Returns the method whose pending async call the object holds: "Shop.Cart.Pay"; empty for anything else.
   std::string call_of(ObjectId object);
 
 private:
@@ -72,7 +71,7 @@ private:
   ReferenceReader reader_;
   Fields &fields_;
   SuspendedCalls suspended_;
-  std::unordered_map<u32, Calls> calls_; // of delegates, by ObjectId: one may be met on many paths
+  std::unordered_map<u32, Calls> calls_; // of delegates, by ObjectId: one may be on many paths
 };
 
 } // namespace dnheap

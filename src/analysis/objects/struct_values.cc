@@ -11,9 +11,9 @@ namespace dnheap {
 namespace {
 
 constexpr u64 ticks_per_second = 10'000'000, ticks_per_day = 86'400 * ticks_per_second;
-constexpr u64 most_ticks = 3'155'378'975'999'999'999; // of 9999-12-31
+constexpr u64 most_ticks = 3'155'378'975'999'999'999; // end of 9999-12-31
 
-// The parts of a struct, by name.
+// The fields of a struct, by name.
 class Parts {
 public:
   Parts(const Runtime &runtime, Address method_table, Address at)
@@ -23,7 +23,7 @@ public:
     const InstanceField *field = find_field(runtime_, method_table_, name);
     return field ? runtime_.memory().try_load<T>(field_address(runtime_, *field, at_)) : std::nullopt;
   }
-  // Of two or four bytes: both were used.
+  // Loads a field of two or four bytes: versions differ.
   std::optional<i64> load_signed(std::string_view name) const {
     const InstanceField *field = find_field(runtime_, method_table_, name);
     if (field && field->type == ElementType::I2)
@@ -34,7 +34,7 @@ public:
         return static_cast<i32>(*value);
     return std::nullopt;
   }
-  // A struct in it.
+  // Returns a struct inside of it.
   std::optional<Parts> inner(std::string_view name) const {
     const InstanceField *field = find_field(runtime_, method_table_, name);
     if (!field || !field->method_table)
@@ -49,7 +49,7 @@ private:
 
 using Text = std::optional<std::string>;
 
-// ".1234567" without the zeros at its end; nothing when all are.
+// Returns ".1234567" without trailing zeros; empty if all digits are zero.
 std::string fraction_text(u64 ticks) {
   std::string out = fmt::format(".{:07}", ticks % ticks_per_second);
   out.resize(out.find_last_not_of('0') + 1);
@@ -61,7 +61,8 @@ std::string time_text(u64 ticks) {
   return fmt::format("{:02}:{:02}:{:02}{}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60, fraction_text(ticks));
 }
 
-// Of a day counted from 0001-01-01. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+// Returns the date of a day counted from 0001-01-01. Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms",
+// civil_from_days.
 std::string date_text(u64 day) {
   const u64 z = day + 306, era = z / 146'097, of_era = z % 146'097; // from 0000-03-01 on
   const u64 year_of_era = (of_era - of_era / 1460 + of_era / 36'524 - of_era / 146'096) / 365;
@@ -79,7 +80,7 @@ Text moment_text(u64 ticks) {
 
 Text date_time(const Parts &parts) {
   constexpr u64 kind_shift = 62, unspecified = 0,
-                utc = 1; // else local, of summer or winter time where that is doubtful
+                utc = 1; // other values: local time, two of them to distinguish ambiguous summer time
   const std::optional<u64> data = parts.load<u64>("_dateData");
   if (!data)
     return std::nullopt;
@@ -89,7 +90,7 @@ Text date_time(const Parts &parts) {
   return *out + (*data >> kind_shift == utc ? "Z" : " local");
 }
 
-// What it holds is the moment in UTC, and how many minutes the clock there was ahead.
+// It contains the moment in UTC, and the clock's offset from UTC in minutes.
 Text date_time_offset(const Parts &parts) {
   const std::optional<Parts> moment = parts.inner("_dateTime");
   const std::optional<u64> data = moment ? moment->load<u64>("_dateData") : std::nullopt;
@@ -138,9 +139,9 @@ Text guid(const Parts &parts) {
   return out;
 }
 
-// In decimal; the most significant word first.
+// Returns the decimal digits; the most significant word comes first.
 template <std::size_t N> std::string digits_of(std::array<u32, N> words, u64 least) {
-  std::string out; // the last one first
+  std::string out; // the last digit first
   while (out.size() < least || std::any_of(words.begin(), words.end(), [](u32 word) { return word != 0; })) {
     u64 rest = 0;
     for (u32 &word : words) {
@@ -154,7 +155,7 @@ template <std::size_t N> std::string digits_of(std::array<u32, N> words, u64 lea
   return out;
 }
 
-// 96 bits and where the point stands.
+// A Decimal is 96 bits and the position of the point.
 Text decimal(const Parts &parts) {
   const std::optional<u32> flags = parts.load<u32>("_flags"), high = parts.load<u32>("_hi32");
   const std::optional<u64> low = parts.load<u64>("_lo64");
@@ -186,7 +187,7 @@ Text wide_integer(const Parts &parts, bool is_signed) {
 Text int128(const Parts &parts) { return wide_integer(parts, true); }
 Text uint128(const Parts &parts) { return wide_integer(parts, false); }
 
-// IEEE 754 binary16.
+// Reads IEEE 754 binary16.
 Text half(const Parts &parts) {
   const std::optional<u16> bits = parts.load<u16>("_value");
   if (!bits)
@@ -195,7 +196,7 @@ Text half(const Parts &parts) {
   const char *sign = *bits >> 15 ? "-" : "";
   if (exponent == 0x1f)
     return fraction ? "NaN" : std::string(sign) + "Infinity";
-  // Eleven bits are four or five digits.
+  // Eleven bits need at most five digits.
   const float value =
       std::ldexp(static_cast<float>(exponent ? fraction | 0x400 : fraction), std::max(exponent, 1) - 25);
   for (int digits = 1; digits < 5; ++digits) {
@@ -226,7 +227,7 @@ const InstanceField *find_field(const Runtime &runtime, Address method_table, st
   return nullptr;
 }
 
-// Offsets are as if the struct were boxed, behind a MethodTable.
+// Offsets count as if the struct were boxed, after a MethodTable.
 Address field_address(const Runtime &runtime, const InstanceField &field, Address at) {
   return at + field.offset - runtime.memory().format().pointer_size;
 }

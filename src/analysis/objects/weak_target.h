@@ -1,5 +1,5 @@
-// What a WeakReference leads to: the object in its handle, to which no field of it refers. For `show`
-// and `extract`. One thread.
+// Finds the target of a WeakReference: the object in its handle, to which no field refers. For `show` and `extract`.
+// One thread.
 #pragma once
 #include "runtime/runtime.h"
 
@@ -9,8 +9,8 @@ namespace dnheap {
 
 bool is_weak_reference(const Runtime &runtime, Address method_table);
 
-// 0: nothing any more. Nullopt: no WeakReference, or its handle is not in the dump, or is one of COM, which leads
-// elsewhere.
+// Returns 0 if the target is gone. Nullopt if the object is no WeakReference, its handle is not in the dump, or it is a
+// COM handle, which has another target.
 std::optional<Address> weak_target(const Runtime &runtime, Address object, Address method_table);
 
 } // namespace dnheap

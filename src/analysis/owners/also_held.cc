@@ -11,12 +11,12 @@ namespace dnheap {
 namespace {
 
 constexpr u32 nobody = ~u32{0};
-constexpr u64 block = 1 << 12; // words of bits that a thread looks at at a time
+constexpr u64 block = 1 << 12; // words of bits per parallel step
 
-// The stretches of the tree in which another one of the places is the innermost.
+// Maps each place of the tree to the innermost of `places` that contains it.
 struct Stretches {
-  std::vector<u32> begins; // ascending
-  std::vector<u32> whose;  // of each: number of the place, or nobody
+  std::vector<u32> begins; // ascending; a stretch ends where the next one begins
+  std::vector<u32> whose;  // for each stretch: number of the innermost place, or nobody
 
   Stretches(const DominatorTree &tree, std::span<const HeldPlace> places) {
     std::vector<u32> order(places.size());
@@ -24,7 +24,7 @@ struct Stretches {
       order[i] = i;
     auto begin = [&](u32 i) { return static_cast<u32>(places[i].place); };
     auto end = [&](u32 i) { return static_cast<u32>(tree.end(places[i].place)); };
-    // Of two with the same begin the outer one first.
+    // Sorts the outer one first if two begin at the same place.
     std::sort(order.begin(), order.end(),
               [&](u32 a, u32 b) { return begin(a) != begin(b) ? begin(a) < begin(b) : end(a) > end(b); });
     std::vector<u32> open;
@@ -73,7 +73,7 @@ std::vector<AlsoHeld> find_also_held(const ObjectGraph &graph, const RankedOwner
   const Stretches stretches(tree, places);
   const Edges edges = graph.edges();
   const Owners view = owners.view();
-  // What a hub holds is its own, whoever reaches the hub.
+  // A hub owns what it holds, whoever reaches the hub: no search goes through one.
   ObjectBits met(edges.objects());
   for (const OwnedRoot &hub : view.hubs)
     met.set(hub.object);

@@ -1,7 +1,7 @@
-// AlsoHeld: how much of what some owners hold others hold, too, whose rank is behind theirs: a method's variable, the
-// runtime's timers, a handle. Ownership goes by rank, so that it is the same wherever a thread stands; but what such a
-// one reaches stays when the owner lets go. One search from the roots of those ranks, all threads; two bits per object.
-// Throws Interrupted.
+// AlsoHeld: how many bytes of some owners' objects are also held by owners of a later rank, such as a method's
+// variable, the runtime's timers or a handle. Ownership goes by rank, so that it does not depend on where a thread
+// stands; but objects that a later rank also reaches stay alive when the first owner lets go. Costs one search from the
+// roots of the later ranks, by all threads, and two bits per object. Throws Interrupted.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/owners/ranked_owners.h"
@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// A stretch of the tree, and the rank of who holds it.
+// A subtree of the dominator tree, and the rank of its owner.
 struct HeldPlace {
   TreePlace place{};
   OwnerRank rank = OwnerRank::own;
@@ -17,10 +17,11 @@ struct HeldPlace {
 
 struct AlsoHeld {
   u64 bytes = 0;
-  OwnerRank by = OwnerRank::chance; // the rank that most of that is reached from
+  OwnerRank by = OwnerRank::chance; // the rank that reaches most of `bytes`
 };
 
-// Of each of `places`, without what other ones inside of it have. Words on stacks hold nothing that others do.
+// Returns one entry per place; a place that contains other ones counts without them. Words on stacks (rank `chance`)
+// hold nothing here.
 std::vector<AlsoHeld> find_also_held(const ObjectGraph &graph, const RankedOwners &owners, const DominatorTree &tree,
                                      std::span<const HeldPlace> places, unsigned threads, const Watch &watch);
 

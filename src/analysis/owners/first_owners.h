@@ -1,6 +1,6 @@
-// FirstOwners: the owner that the way to an object begins with, for who asks about many objects: those that no single
-// owner holds, say. The same as RankedPaths::find tells, but each object on the ways is climbed over once. Costs
-// RankedPaths, and 4 bytes per object of a search while this lives. One thread.
+// FirstOwners: the owner at the beginning of the path to an object, for callers that ask about many objects, such as
+// those that several owners share. Gives the same answers as RankedPaths::find, but climbs over each object on the
+// paths once only. Costs RankedPaths, and 4 bytes per object of a search while this lives. One thread.
 #pragma once
 #include "analysis/owners/ranked_paths.h"
 #include "base/host/large_array.h"
@@ -9,21 +9,21 @@
 
 namespace dnheap {
 
-// What several owners hold goes by the first of them: "static Shop.Undo.Last and others".
+// Objects that several owners hold are named after the first of them: "static Shop.Undo.Last and others".
 inline constexpr const char *and_others = " and others";
 
 class FirstOwners {
 public:
-  // `tree`: where it is there in any case, as RankedPaths takes it.
+  // `tree`: given if the caller has it in any case, as for RankedPaths.
   explicit FirstOwners(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree = nullptr);
 
-  // Null: nothing holds it. Valid as long as this.
+  // Returns the first owner, or null if nothing holds the object. Valid as long as this.
   const RankedOwners::Owner *of(ObjectId object);
 
 private:
   struct Search {
     const ShortestPaths *paths;
-    LargeArray<u32> owner_of; // 1 + the owner, of objects that a way led over
+    LargeArray<u32> owner_of; // 1 + the owner, for objects on the paths climbed so far; 0: not yet known
   };
   OwnerId climb(Search &search, ObjectId object);
 

@@ -44,7 +44,7 @@ std::vector<FoldedTree::Node> FoldedTree::children(Node &node) const {
       if (const std::optional<TypeId> type = type_at(at))
         add_place(at, *type);
   } else {
-    // Each place is looked at once: those that are folded are looked below, not shown.
+    // Folded places do not become nodes: their children are listed instead. Each place is looked at once.
     std::vector<TreePlace> folded;
     auto look_below = [&](TreePlace parent) {
       const std::optional<TypeId> of_parent = type_at(parent);

@@ -1,7 +1,7 @@
-// FoldedTree: the dominator tree as people read it: an owner first, below it the objects of one type below one node as
-// one node. What collections are made of is folded into them, and a chain of one type is one node, unless `is_raw`. A
-// list is as deep as it is long: what stands below a node is looked at when it is asked for, each place once, and no
-// function calls itself. Nodes keep 4 bytes per object of theirs. One thread.
+// FoldedTree: the dominator tree as people read it: owners at the top; below a node, all objects of one type are one
+// node. Unless `is_raw`, the inner objects of collections are folded into them, and a chain of objects of one type is
+// one node. A linked list makes the tree as deep as the list is long, so children are computed when they are asked for,
+// each place once, and no function recurses. Nodes keep 4 bytes per object in them. One thread.
 #pragma once
 #include "analysis/objects/inside_of.h"
 #include "analysis/owners/holding.h"
@@ -14,22 +14,23 @@ namespace dnheap {
 
 class FoldedTree {
 public:
-  // Names all types: why there is no name is known in time.
+  // Names all types at once, so that reasons for missing names are known before the output begins.
   FoldedTree(Holding &holding, bool is_raw);
 
   struct Node {
     std::vector<TreePlace> places;
     Retained retained;
     std::string name;
-    bool is_group = false;        // the places are what stands below it, not it
+    bool is_group = false;        // `places` are the children, not the node itself
     std::optional<TypeId> type{}; // absent: an owner
-    u64 behind = 0;               // more of its type, one behind the other
+    u64 behind = 0;               // further objects of its type that hang from the places in chains
   };
 
-  // The owners, and what several of them hold as "(shared)"; in any order. Without what nothing holds.
+  // Returns the owners, and objects shared by several of them as "(shared)", in any order. Unreachable objects are left
+  // out.
   std::vector<Node> top() const;
-  // By type, in any order. Notes in the node what stands behind it. What the node retains beyond what they retain is
-  // its own.
+  // Returns the children by type, in any order, and sets node.behind. The node's own size is its retained size less
+  // that of its children.
   std::vector<Node> children(Node &node) const;
   // Largest first.
   static void sort(std::vector<Node> &nodes);

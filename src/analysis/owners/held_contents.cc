@@ -8,11 +8,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 batch = 1 << 20;          // children that are looked at together
-constexpr u64 children_per_part = 1024; // by one thread
+constexpr u64 batch = 1 << 20;          // children that are looked at in one step
+constexpr u64 children_per_part = 1024; // for one thread
 constexpr u64 fetched_ahead = 32;       // children
 
-// What is found, and what is still to be looked below.
+// The contents found so far, and the places whose children are still to be looked at.
 struct Found {
   HeldContents contents;
   std::vector<TreePlace> inside, behind;
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  // Of an object.
+  // `at` must be an object.
   TypeId type_at(TreePlace at) const { return graph_.type(*tree_.object(at)); }
 
   void look_below(TreePlace parent, std::span<const TreePlace> without) {
@@ -81,10 +81,10 @@ private:
       found_.add(part);
   }
 
-  // Types lie anywhere in memory, of the children and of what is first below them: they are brought in some children
-  // before.
+  // The types of the children and of their first children lie anywhere in memory, so they are prefetched a few children
+  // ahead.
   void look_at_part(TreePlace parent, std::span<const TreePlace> children, Found &found) const {
-    const std::optional<ObjectId> holder = tree_.object(parent); // behind an owner nothing is inside
+    const std::optional<ObjectId> holder = tree_.object(parent); // an owner has no inner objects
     for (u64 i = 0; i < std::min(fetched_ahead, children.size()); ++i)
       bring_in(children[i]);
     for (u64 i = 0; i < children.size(); ++i) {
@@ -122,7 +122,7 @@ private:
   const unsigned threads_;
   const Watch &watch_;
   Found found_;
-  std::vector<TreePlace> children_; // of the place that is looked below
+  std::vector<TreePlace> children_; // of the place that is being looked at
 };
 
 } // namespace

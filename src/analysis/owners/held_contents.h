@@ -1,8 +1,8 @@
-// HeldContents: what a place of the dominator tree holds, told by type: what hangs from it, through what collections
-// are made of inside. Of parts that hang from a part of the same type one behind the other (a list that a program links
-// itself) the first is held, the others are counted behind it. Costs a look at each of these objects' types, wherever
-// they lie; by all threads where many hang from one place. The answer does not depend on their number. Throws
-// Interrupted.
+// HeldContents: the objects that a place of the dominator tree holds, by type; the inner objects of collections are
+// skipped, and their contents are listed instead. If objects of one type hang from each other in a chain (a list that
+// the program links itself), the first one is counted as held, the others as behind it. Costs a look at the type of
+// each of these objects, wherever they lie, by all threads if many hang from one place. The answer does not depend on
+// the number of threads. Throws Interrupted.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/objects/inside_of.h"
@@ -15,16 +15,16 @@ namespace dnheap {
 
 // Places of the tree that are objects of one type.
 struct HeldGroup {
-  u64 count = 0;              // of the places themselves
-  u64 objects = 0, bytes = 0; // that these retain
-  u64 behind = 0;             // further objects of the type, one behind the other, which the places retain
-  u64 most = 0;               // bytes that one place retains
-  TreePlace first{};          // the first place that does
+  u64 count = 0;              // the places themselves
+  u64 objects = 0, bytes = 0; // retained by these
+  u64 behind = 0;             // further objects of the type in chains that the places retain
+  u64 most = 0;               // bytes retained by the largest place
+  TreePlace first{};          // the first place of that size
 
   void add(TreePlace at, Retained retained) {
     add(HeldGroup{1, retained.objects, retained.bytes, 0, retained.bytes, at});
   }
-  // `later`: of places behind those of this one.
+  // `later`: its places come after those of this group.
   void add(const HeldGroup &later) {
     if (!count || later.most > most)
       most = later.most, first = later.first;
@@ -37,10 +37,10 @@ struct HeldGroup {
 
 struct HeldContents { // by type
   std::map<TypeId, HeldGroup> held;
-  std::map<TypeId, u64> nodes; // of collections, on the way
+  std::map<TypeId, u64> nodes; // inner objects of collections that were skipped
 };
 
-// Below `at`, but for its children `without` (ascending) and what these hold.
+// Returns what is held below `at`, without its children `without` (ascending) and what these hold.
 HeldContents held_contents(const DominatorTree &tree, const ObjectGraph &graph, const Insides &insides, TreePlace at,
                            std::span<const TreePlace> without, unsigned threads, const Watch &watch);
 

@@ -1,5 +1,5 @@
-// Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) by all alike, with the names of what
-// stands in it, for who counts what owners and types hold. Costs the tree, and where owners have ranks what
+// Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) without ranks, with the names of
+// owners and types in it; used by all that count how much owners and types hold. Costs the tree, and with ranks what
 // ranked_tree.h says. One thread.
 #pragma once
 #include "algorithms/owner_places.h"
@@ -15,18 +15,18 @@ public:
 
   const DominatorTree &tree() const { return ranked_ ? ranked_->tree : snapshot_.dominators(); }
   u32 owner_count() const;
-  RankedOwners::Owner owner(OwnerId id) const; // as they are in the tree
+  RankedOwners::Owner owner(OwnerId id) const; // numbered as in the tree
   Owners owners() const;
   bool is_plain() const { return !ranked_; }
   Snapshot &snapshot() { return snapshot_; }
   Retained all() const { return all_; }
-  // Who holds something; what several hold together, what nothing holds, and what is frozen under names of their own.
+  // One line per owner; shared objects, unreachable objects and frozen objects have lines with names of their own.
   // Largest first.
   struct OwnerLine {
     Retained retained;
     std::string kind, name, source;
     bool conservative = false;
-    const char *rank = nullptr; // null: all are alike, or it is no owner
+    const char *rank = nullptr; // null without ranks, and for lines that are no owner
   };
   std::vector<OwnerLine> owner_lines();
   u32 type_count() const { return types_.size(); }
@@ -38,20 +38,20 @@ public:
   const TypeFilter &filter() const { return filter_; }
   bool passes(TypeId type) { return filter_.everything() || filter_.passes(name(type)); }
 
-  // The owner above a place.
+  // Returns the name of the owner above a place.
   std::string owner_above(TreePlace at) const;
 
-  // In segments that are never collected, and nothing else is seen to hold it: a look at each object there.
+  // Returns the size of objects in never-collected segments that nothing else holds. Looks at each object there.
   Retained frozen() const;
 
 private:
   Snapshot &snapshot_;
   const ObjectGraph &graph_;
-  std::shared_ptr<const RankedTree> ranked_; // null: the plain tree is asked for
+  std::shared_ptr<const RankedTree> ranked_; // null: --plain
   const HeapTypes &types_;
   TypeFilter filter_;
   Retained all_;
-  std::optional<OwnerPlaces> owner_places_; // of the tree, once there is one
+  std::optional<OwnerPlaces> owner_places_; // made when first needed
 };
 
 } // namespace dnheap

@@ -13,7 +13,7 @@ namespace dnheap {
 
 namespace {
 
-// Of types that derive from one of `bases`: its index. By TypeId; none: the number of bases.
+// Maps each TypeId to the index of the last of `bases` that the type derives from; bases.size() if none.
 std::vector<u8> bases_by_type(Snapshot &snapshot, std::span<const char *const> bases) {
   const HeapTypes &types = snapshot.references().types();
   const BaseTypes is(snapshot.runtime());

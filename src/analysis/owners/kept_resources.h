@@ -1,6 +1,7 @@
-// What should not be there a hundred times over, or not any more: AssemblyLoadContexts that were told to unload, HTTP
-// clients that each have connections of their own, open connections to databases. So that a report can say why a
-// suspect is one. A look at the type of each object; where there are many, at the referrers of these. One thread.
+// KeptResources: objects that should not be there in large numbers, or not any more: AssemblyLoadContexts that are
+// unloading, HttpClients with connections of their own, open database connections. A report uses them to say why
+// something is a suspect. Costs a look at the type of each object and, for HttpClients and database connections that
+// reach their limit, at their referrers. One thread.
 #pragma once
 #include "algorithms/object_id.h"
 #include "snapshot/snapshot.h"
@@ -14,18 +15,18 @@ namespace dnheap {
 enum class KeptKind : u8 { context, http_client, db_connection };
 inline constexpr u64 kept_kind_count = 3;
 constexpr u64 index_of(KeptKind kind) { return static_cast<u64>(kind); }
-// From so many on they are told. One context is one too many.
+// The number from which on a kind is reported. One unloading context is one too many.
 constexpr u64 least_kept(KeptKind kind) { return kind == KeptKind::context ? 1 : 100; }
 
 struct KeptResources {
-  // Ascending; empty where there are fewer than least_kept() in the whole heap. Of contexts that unload: what their
-  // objects keep alive, their LoaderAllocators.
+  // Ascending; empty if the whole heap has fewer than least_kept() of the kind. For contexts: the LoaderAllocators,
+  // because objects of a context's types keep these alive.
   std::vector<ObjectId> objects[kept_kind_count];
-  // The field that holds most of them: "Shop.PaymentCall.client".
+  // The field that holds most of them: "Shop.PaymentCall.client"; empty for contexts.
   std::string held_by[kept_kind_count];
 };
 
-// Of the objects that are alive.
+// Looks at objects for which `is_alive` is true.
 KeptResources find_kept_resources(Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive);
 
 } // namespace dnheap

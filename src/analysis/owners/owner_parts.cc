@@ -56,7 +56,8 @@ private:
     });
   }
 
-  // A service hangs from what the container is made of. It takes its bytes along from the container's own part.
+  // Moves the bytes of each service from the container's own part to a part for its type. Services hang from the inner
+  // objects of the container.
   void split(const RankedOwners::Owner &owner, TreePlace container) {
     OwnerPart &whole = parts_.at({owner.source, ""});
     std::vector<TreePlace> work{container};

@@ -1,7 +1,7 @@
-// OwnerParts: who holds how much, in the parts that people change one by one. What several owners hold is a part of the
-// first of them, as `report` and `path` name it; what the container of services holds is a part for each type of
-// service. Together the parts are what Holding::owner_lines() has. Costs that, a look at what the container is made of,
-// and where several owners hold something, FirstOwners.
+// OwnerParts: how much each owner holds, in parts that developers change one by one. Objects that several owners share
+// are a part of the first of them, as `report` and `path` name it; the DI container has one part for each type of
+// service. Together the parts add up to Holding::owner_lines(). Costs these lines, a look at the container's inner
+// objects and, if objects are shared, FirstOwners.
 #pragma once
 #include "analysis/owners/holding.h"
 
@@ -11,13 +11,13 @@
 namespace dnheap {
 
 struct OwnerPart {
-  std::string source, kind; // of the owner: RankedOwners::Owner; the kind of what several hold is "shared"
+  std::string source, kind; // as in RankedOwners::Owner; "shared" is the kind of objects that several owners hold
   std::string name;         // the source, or "static Shop.Undo.Last and others"
   std::string part;         // the service's type; empty: the owner itself
   Retained retained;
 };
 
-// Those of one name and part are one. Most bytes first.
+// Returns the parts, most bytes first; parts of the same name and part are merged.
 std::vector<OwnerPart> owner_parts(Holding &holding);
 
 // "the container of services … Shop.OrderBus"

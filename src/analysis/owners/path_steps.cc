@@ -16,9 +16,9 @@ namespace {
 
 using report::Cell;
 
-constexpr u64 most_steps = 10000; // put into words
+constexpr u64 most_steps = 10000; // more are left out
 
-// How many times the `period` steps from `at` on come, one after the other, alike in field and type.
+// Returns how many times the `period` steps from `at` on repeat without a gap, alike in field and type.
 u64 times_repeated(const std::vector<PathStep> &steps, u64 at, u64 period) {
   auto alike = [&](u64 a, u64 b) { return steps[a].folded == steps[b].folded && steps[a].type == steps[b].type; };
   u64 times = 1;
@@ -28,7 +28,7 @@ u64 times_repeated(const std::vector<PathStep> &steps, u64 at, u64 period) {
         return times;
 }
 
-// Steps that come again and again.
+// A sequence of `period` steps that comes `times` times in a row.
 struct Repeat {
   u64 period = 1, times = 1;
 };
@@ -41,7 +41,7 @@ Repeat repeat_at(const std::vector<PathStep> &steps, u64 at) {
   return out;
 }
 
-// The fields of a path, as `path TYPE` tells them.
+// The fields of a path, folded as `path TYPE` shows them.
 class FoldedFields {
 public:
   void add(const std::string &field) {
@@ -65,7 +65,7 @@ private:
   std::vector<std::string> texts_;
 };
 
-// `source`: what the signatures begin with.
+// `source`: the text at the beginning of the signatures.
 void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects, std::string_view source,
                PathSteps &out) {
   FoldedFields fields;
@@ -104,7 +104,7 @@ PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, 
   return out;
 }
 
-// Of steps that follow each other, the last of which is told: all their fields, of many the first and the last.
+// Joins the fields of consecutive steps; if there are many, only the first and the last.
 std::string fields_of(std::span<const PathStep *const> steps, std::string PathStep::*field) {
   constexpr u64 most = 5;
   std::string out;
@@ -114,7 +114,7 @@ std::string fields_of(std::span<const PathStep *const> steps, std::string PathSt
   return out;
 }
 
-// Without steps inside of collections and delegates: their fields stand with the next one's.
+// Leaves out steps inside of collections and delegates; their fields are joined with the next step's.
 std::vector<PathStep> without_insides(const std::vector<PathStep> &steps) {
   std::vector<PathStep> out;
   std::vector<const PathStep *> inside;
@@ -149,7 +149,7 @@ std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Ro
 }
 
 std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths) {
-  std::map<std::pair<OwnerId, Address>, const Root *> begins; // one pass over roots, of which there may be millions
+  std::map<std::pair<OwnerId, Address>, const Root *> begins; // one pass over the roots, because there may be millions
   for (const OwnedPath &path : paths)
     begins.emplace(std::pair(path.owner, view.address(path.objects.front())), nullptr);
   const RootSet &roots = snapshot.roots();
@@ -176,7 +176,7 @@ PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const Ob
 
 std::string path_text(const PathSteps &path) {
   std::string out = path.owner + (path.is_static || path.steps.size() < 2 ? "" : " → ");
-  const u64 between = path.left_out ? path.steps.size() / 2 : 0; // what was left out lies in front of this one
+  const u64 between = path.left_out ? path.steps.size() / 2 : 0; // the step before which others were left out
   for (u64 i = 1; i < path.steps.size();) {
     if (i == between)
       out += " … ";
@@ -197,7 +197,8 @@ std::string path_text(const PathSteps &path) {
 }
 
 std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw) {
-  if (!is_raw && !path.left_out) { // what lies in the middle is counted by steps
+  if (!is_raw && !path.left_out) { // steps left out in the middle are counted by number, so a shortened path is not
+                                   // folded
     PathSteps short_path = path;
     short_path.steps = without_insides(path.steps);
     return folded_rows(short_path, true);
@@ -205,12 +206,12 @@ std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw) {
   std::vector<report::Row> rows;
   auto add = [&](const PathStep &step) {
     std::string type = step.calls.empty() ? step.type : step.type + " → " + step.calls;
-    if (!step.call.empty() && call_of_box(step.type).empty()) // whose type does not say it
+    if (!step.call.empty() && call_of_box(step.type).empty()) // the type does not name the method itself
       type += ", pending call of " + step.call;
     rows.push_back({rows.empty() ? path.owner : "  " + step.field, type, hex(step.address)});
   };
   for (u64 i = 0; i < path.steps.size();) {
-    const auto [period, times] = i ? repeat_at(path.steps, i) : Repeat(); // the root is no repeat of anything
+    const auto [period, times] = i ? repeat_at(path.steps, i) : Repeat(); // the root never starts a repeat
     u64 between = path.steps.size() / 2;
     bool gap_inside = path.left_out && i < between && i + period * times >= between;
     if (times < 3) {

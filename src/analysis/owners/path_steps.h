@@ -1,4 +1,4 @@
-// Paths from roots to an object, put into words: for `path` and whoever shows paths. Costs one pass over all roots.
+// Puts paths from roots to an object into words, for all verbs that show paths. Costs one pass over all roots.
 #pragma once
 #include "algorithms/shortest_paths.h"
 #include "analysis/objects/object_view.h"
@@ -9,10 +9,11 @@ namespace dnheap {
 struct PathStep {
   Address address = 0;
   std::string type;
-  std::string field;  // of the object before it, elements told: "[17].value"; of the first one: empty
-  std::string folded; // the same, elements folded
-  std::string calls;  // of a delegate: the method
-  std::string call;   // of an object that a pending call is kept in: the method
+  std::string field;  // field of the previous object that leads here, with indices: "[17].value"; empty for the first
+                      // one
+  std::string folded; // the same, without indices
+  std::string calls;  // for a delegate: its method
+  std::string call;   // for an object that holds a pending call: the method
 };
 
 struct PathSteps {
@@ -20,25 +21,25 @@ struct PathSteps {
   std::string owner;              // "static Shop.Cache._items"
   bool is_static = false;         // a static field
   bool conservative = false;
-  std::vector<PathStep> steps; // of a very long path the first and the last ones
-  u64 left_out = 0;            // how many between them
-  std::string signature;       // the owner's
-  std::string way;             // the same for owner and fields, folded
+  std::vector<PathStep> steps; // for a very long path only the first and the last ones
+  u64 left_out = 0;            // steps left out in the middle
+  std::string signature;       // of the owner
+  std::string way;             // signature of owner and fields, folded
 };
 
 std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
 
-// From one object to another, by way of these: the first stands for the root.
+// Describes a path between two objects; `objects` are those on it, and the first one stands for the root.
 PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects);
 
-// What is known of a root that an owner has; null: of the owner itself.
+// Returns facts about `root`, or about its owner if `root` is null.
 std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root);
 
-// "static Shop.Cache._items._entries[17].value(._next)×12": in one line, what repeats once.
+// "static Shop.Cache._items._entries[17].value(._next)×12": the path on one line; repeats are shown once.
 std::string path_text(const PathSteps &path);
 
-// Rows {field, type, address} for people: what repeats is shown once, with how often, and what collections are made of,
-// unless it is raw, with what they hold.
+// Returns rows {field, type, address} for people. Repeats are shown once, with their number. Unless `is_raw`, the inner
+// objects of collections are folded into the next step.
 std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw);
 
 } // namespace dnheap

@@ -13,7 +13,7 @@ namespace dnheap {
 
 namespace {
 
-// Objects: what there is more of is no hub. A program that has many containers has them somewhere.
+// Types with more objects than this are no hubs. A program with many containers keeps them in a collection of its own.
 constexpr u64 most_of_a_hub = 1024, most_containers = 64;
 constexpr const char *services_name = "the container of services";
 
@@ -25,7 +25,7 @@ OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const F
   case RootKind::thread_static:
     if (name != unnamed_static && !framework.contain(name))
       return OwnerRank::own;
-    // A thread static says what the thread does just now: its task, what flows with its call.
+    // A thread static shows what the thread is doing just now: its task, or the values that flow with its call.
     return owner.kind == RootKind::static_field ? OwnerRank::framework : OwnerRank::frames;
   case RootKind::stack: return framework.contain(name) ? OwnerRank::frames : OwnerRank::own_frames;
   case RootKind::finalizer: return OwnerRank::framework;
@@ -54,8 +54,8 @@ ObjectsByType objects_by_type(Snapshot &snapshot, const std::set<std::string_vie
   return out;
 }
 
-// Are all of them alive, as a short search tells that begins with the framework's roots and leaves large arrays for
-// later? False: it did not meet all of them.
+// True if a short search meets all of `wanted`. It begins with the framework's roots, leaves large arrays for later,
+// and gives up after most_edges edges; false then means unknown.
 bool are_reached(Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
   constexpr u64 most_edges = 1 << 20, large = 1024;
   const Edges edges = snapshot.graph().edges();
@@ -65,7 +65,7 @@ bool are_reached(Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
   for (ObjectId object : wanted)
     is_wanted.set(object);
   u64 missing = wanted.size(), seen = 0;
-  std::vector<ObjectId> small, arrays; // to be read, each in its order
+  std::vector<ObjectId> small, arrays; // still to be read, each in order of addresses
   auto meet = [&](ObjectId object) {
     if (!met.claim(object))
       return;
@@ -90,7 +90,7 @@ bool are_reached(Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
   return missing == 0;
 }
 
-// Else what is dead would own.
+// Removes dead hubs: otherwise garbage would be an owner.
 void keep_live(Snapshot &snapshot, std::vector<ObjectId> &hubs) {
   if (hubs.empty() || are_reached(snapshot, hubs))
     return;
@@ -98,7 +98,7 @@ void keep_live(Snapshot &snapshot, std::vector<ObjectId> &hubs) {
   std::erase_if(hubs, [&](ObjectId object) { return !live.test(snapshot.index().address(object)); });
 }
 
-// Of what may be linked that which hubs lead to, by way of each other: a timer that is in no queue is nobody's.
+// Returns those of `all` that hubs reach directly or through each other. A timer that is in no queue belongs to no hub.
 std::vector<ObjectId> linked_to(Snapshot &snapshot, const std::vector<ObjectId> &hubs,
                                 const std::vector<ObjectId> &all) {
   const Edges edges = snapshot.graph().edges();
@@ -122,17 +122,17 @@ std::vector<ObjectId> linked_to(Snapshot &snapshot, const std::vector<ObjectId> 
 
 } // namespace
 
-// Objects of one type that own together. `linked`: a type whose objects they list, and which refer to each other
-// without owning each other: whoever holds one timer reaches all timers.
+// Objects of one type that together are one owner. `linked`: the type of the objects that they list, which refer to
+// each other without owning each other: whoever holds one timer reaches all timers.
 // Sources: dotnet/runtime src/libraries/Microsoft.Extensions.DependencyInjection/src/ServiceProvider.cs,
 // System.Private.CoreLib/src/System/Threading/{Timer,ThreadPoolWorkQueue}.cs,
 // System.Net.Sockets/src/System/Net/Sockets/SocketAsyncEngine.Unix.cs.
 struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
-  bool is_known = false; // what there are too many of is none
-  // Whoever reaches it. Else what ranks before it reach is theirs, as a static field that keeps a pending call alive
-  // keeps what flows with that.
+  bool is_known = false; // from the fixed list; no hub if there are too many
+  // True if the hub owns what it holds whoever reaches the hub. If false, earlier ranks own what they reach, as a
+  // static field that keeps a pending call alive owns the context that flows with the call.
   bool owns_alone() const { return rank != OwnerRank::flows; }
   u64 most() const {
     return rank == OwnerRank::services ? most_containers : rank == OwnerRank::flows ? ~u64{0} : most_of_a_hub;
@@ -212,7 +212,7 @@ OwnerRank RankedOwners::first_early_hub(Snapshot &snapshot) {
   return first;
 }
 
-// What there are too many of is no hub, nor what holds nothing.
+// Removes objects of which there are too many to be hubs, and contexts that hold nothing.
 void RankedOwners::keep_holders(Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects) {
   if (objects.size() > hub.most() && hub.is_known)
     objects.clear();
@@ -226,7 +226,7 @@ OwnerId RankedOwners::owner_of(Snapshot &snapshot, const Hub &hub) {
   return OwnerId{static_cast<u32>(snapshot.owners().owners.size() + static_cast<u64>(&hub - known_hubs().data()))};
 }
 
-// The first hub.
+// The container is the first hub.
 OwnerId container_of_services(Snapshot &snapshot) { return OwnerId{static_cast<u32>(snapshot.owners().owners.size())}; }
 
 bool is_hub(Snapshot &snapshot, OwnerId id) { return static_cast<u32>(id) >= snapshot.owners().owners.size(); }
@@ -265,7 +265,7 @@ std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot) {
   const RootSet &roots = snapshot.roots();
   const FrameworkNames framework(snapshot.assemblies());
   std::vector<OwnerRank> out(base.owners.size(), OwnerRank::chance);
-  std::vector<bool> is_known(base.owners.size()); // an owner may have millions of roots
+  std::vector<bool> is_known(base.owners.size()); // skips repeats: an owner may have millions of roots
   for (u64 i = 0; i < roots.roots.size(); ++i)
     if (const u32 owner = base.owner_of[i]; !is_known[owner]) {
       is_known[owner] = true;

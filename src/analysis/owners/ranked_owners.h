@@ -1,10 +1,11 @@
-// RankedOwners: the owners of the heap in the order in which they own. What a program's own static field holds is that
-// field's, even where the runtime's timers or a method's local variable hold it, too: a rank owns only what those
-// before it do not reach. Between the ranks stand hubs: objects that half the program reaches and that own by
-// themselves, the container of services and the runtime's queues of timers, sockets and work. Contexts that flow with
-// calls are like roots: a thread has one while it runs the call, a state machine while the call waits. Whose a type is,
-// is told by framework_names.h. Costs a look at each object's type and at all roots; a walk of the heap where a short
-// search does not tell whether hubs are alive. One thread.
+// RankedOwners: the owners of the heap in the order in which they own. An object that a static field of the program
+// holds belongs to that field, even if the runtime's timers or a local variable hold it too: a rank owns only objects
+// that earlier ranks do not reach. Hubs are objects that half the program reaches and that are owners themselves: the
+// DI container and the runtime's queues of timers, sockets and work. Execution contexts that flow with calls are like
+// roots: a thread holds one while it runs the call, a state machine while the call waits. framework_names.h decides
+// whether a type belongs to the framework. Costs a look at each object's type and at all roots, and a walk of the heap
+// if a short search cannot decide whether hubs are alive.
+// One thread.
 #pragma once
 #include "algorithms/owners.h"
 #include "objects/roots.h"
@@ -19,33 +20,33 @@
 
 namespace dnheap {
 
-// In their order. What a method on a stack holds comes behind what stays: where a thread happens to stand is another
-// place in the next dump, and a variable that nobody needs any more may stand there, too.
+// In order of ownership. Methods on stacks come after everything lasting: a thread stands elsewhere in the next dump,
+// and its variables may be no longer needed.
 enum class OwnerRank : u8 {
   own,        // static fields of the program's types
-  services,   // the container of services
-  framework,  // the framework's static fields, objects whose finalizer is due
-  flows,      // what flows with calls: values of AsyncLocal
+  services,   // the DI container
+  framework,  // static fields of the framework, objects in the finalizer queue
+  flows,      // values of AsyncLocal, which flow with calls
   own_frames, // the program's methods on stacks
-  frames,     // the framework's, and its thread statics
-  plumbing,   // the runtime's queues, handles
-  chance,     // words on stacks
+  frames,     // the framework's methods on stacks, and its thread statics
+  plumbing,   // the runtime's queues, and handles
+  chance,     // words on stacks that look like references
 };
 
 const char *name_of(OwnerRank rank); // "own", "own_frames", …
 
-// By the number of the owner in Snapshot::owners(). A look at each root.
+// Returns the rank of each owner in Snapshot::owners(), by its number. Looks at each root.
 std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);
 
 enum class OnStacks : u8 { count, left_out };
 
-// With the owners of Snapshot::owners().
+// Returns the roots, with the owners of Snapshot::owners(). OnStacks::left_out leaves out those on stacks.
 std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks);
-// The roots by rank, with the owners of Snapshot::owners(): who looks for a way asks the first ranks first.
+// Returns the roots by rank, with the owners of Snapshot::owners(). Path searches begin with the first ranks.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
-// Whom a way begins with: an owner of Snapshot::owners(), or, with one of the numbers behind theirs, a hub: what that
-// holds is its own, whoever reaches it.
+// The owner at the beginning of a path: an owner of Snapshot::owners() or, with a number after theirs, a hub. A hub
+// owns what it holds, whoever reaches the hub.
 struct WayOwner {
   std::string name, source;
   const char *kind = "hub"; // as name_of(RootKind)
@@ -54,38 +55,40 @@ struct WayOwner {
 OwnerId container_of_services(Snapshot &snapshot);
 bool is_hub(Snapshot &snapshot, OwnerId id);
 WayOwner way_owner(Snapshot &snapshot, OwnerId id);
-// Of a way's owner, `ranks` being those of Snapshot::owners().
+// Returns the rank of a path's owner; `ranks` are those of Snapshot::owners().
 OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
 
-// The hubs and contexts, as ways meet them. What is in one of the runtime's own queues waits there, whoever reaches it.
+// The hubs and contexts, as path searches use them. An object in one of the runtime's queues belongs to that queue,
+// whoever reaches it.
 struct WayHubs {
-  std::map<OwnerRank, std::vector<OwnedRoot>> owned; // those that are alive, with what ways through them begin with
+  std::map<OwnerRank, std::vector<OwnedRoot>> owned; // those that are alive; paths through them begin with these owners
   std::vector<ObjectId> queues;                      // alive or not
-  std::vector<ObjectId> linked;                      // refer to each other without owning each other
+  std::vector<ObjectId> linked;                      // objects that refer to each other without owning each other
 };
 
 class RankedOwners {
 public:
   struct Owner {
     OwnerRank rank = OwnerRank::own;
-    std::string name, source; // as in RootOwners; of hubs what they are
+    std::string name, source; // as in RootOwners; for a hub its description
     const char *kind = "hub"; // as name_of(RootKind)
   };
 
-  // `more`: full names of types whose objects are hubs, too; those of one type are one owner.
+  // `more`: full names of further types whose objects are hubs; all objects of one type are one owner.
   explicit RankedOwners(Snapshot &snapshot, std::span<const std::string> more = {});
   RankedOwners(const RankedOwners &) = delete;
 
   const Owner &operator[](OwnerId id) const { return list_[static_cast<u32>(id)]; }
   u32 size() const { return static_cast<u32>(list_.size()); }
-  // For DominatorTree. Valid as long as this.
+  // Returns a view for DominatorTree, valid as long as this.
   Owners view() const;
 
-  // A look at the type of each object; a walk of the heap where a short search does not tell which are alive.
+  // Returns the hubs. Looks at the type of each object, and walks the heap if a short search cannot decide which are
+  // alive.
   static WayHubs way_hubs(Snapshot &snapshot);
-  // The first rank that has one of these in the heap, alive or not; none: `chance`. A look at all types.
+  // Returns the first rank that has a hub in the heap, alive or not; `chance` if there is none. Looks at all types.
   static OwnerRank first_early_hub(Snapshot &snapshot);
-  // Through one, or a container? A look at the types of the objects on the path.
+  // True if the path leads through a hub or the DI container. Looks at the types of the objects on the path.
   static bool leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path);
 
 private:

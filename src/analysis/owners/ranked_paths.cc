@@ -13,15 +13,17 @@ using RootsByRank = std::vector<std::vector<OwnedRoot>>;
 
 constexpr u64 chance = static_cast<u64>(OwnerRank::chance);
 
-// Whose ways count first as far as they lead through no queue: all but the queues' own.
+// True for all ranks before the runtime's queues: their paths that avoid all queues come first.
 bool is_direct(u64 rank) { return rank < static_cast<u64>(OwnerRank::plumbing); }
-// Whose ways through queues count last: what waits in a queue is not theirs for being able to reach it.
+// True for ranks whose paths through queues come last: being able to reach a queue does not make them owners of its
+// contents.
 bool is_of_program(u64 rank) {
   return rank == static_cast<u64>(OwnerRank::own) || (is_direct(rank) && rank > static_cast<u64>(OwnerRank::framework));
 }
 
-// Was all met that these reach? Where a way of theirs leaves what was met, its next object is a queue, or
-// one of the linked, met from another one: `behind` leaves out neither, and what it met, it met to the end.
+// True if the two searches have met everything that `direct` can reach. A path of its owners can only leave the met
+// objects at a queue, or between two linked objects. `behind` avoids neither, and follows everything that it meets to
+// the end.
 bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const WayHubs &hubs,
                  const ObjectBits &linked, const Edges &edges) {
   auto is_met = [&](ObjectId object) { return direct.met(object) || behind.met(object); };
@@ -49,8 +51,9 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
     direct_.emplace(snapshot.graph().edges(), tree_->tree, snapshot.threads(), snapshot.watch());
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
-  // What a hub holds is its own: ways of owners before it end there, and those behind it find all that met. But where
-  // one is asked about the question is who holds it. What flows with calls ends no way.
+  // A hub owns what it holds: paths of earlier owners end at the hub, and later owners find its objects already met. If
+  // `only` is itself a hub, the question is who holds it, so hubs of its rank are dropped. Contexts that flow with
+  // calls end no path.
   WayHubs hubs = RankedOwners::way_hubs(snapshot);
   std::erase_if(hubs.owned, [&](const auto &of_rank) {
     return std::ranges::any_of(of_rank.second, [&](const OwnedRoot &hub) { return hub.object == only; });
@@ -80,15 +83,15 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
   direct.leave_out(hubs.queues);
   direct.leave_out(objects_of(hubs.owned[OwnerRank::services]));
   grow(direct, is_direct);
-  direct.cut_between(nullptr); // which goes away
+  direct.cut_between(nullptr); // `linked` goes out of scope
   if (is_done(direct))
     return;
   if (hubs.queues.empty() && hubs.linked.empty()) {
     grow(direct, [](u64 rank) { return !is_direct(rank); });
     return;
   }
-  // As soon as all is met that these reach, no way of an owner that is still to come leads from there to anything new,
-  // so what they reach is left out of these searches. Mostly that is all there is.
+  // Once everything that `direct` reaches is met, later owners reach nothing new from there. `behind` then leaves out
+  // what `direct` met, and mostly this is already the case.
   ShortestPaths &behind = begin(1);
   behind.grow(hubs.owned[OwnerRank::plumbing], only);
   bool all_met = false;
@@ -137,7 +140,7 @@ RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_sta
   RankedPath out;
   for (u64 rank = 0; rank < roots.size(); ++rank) {
     if (out.path && rank == chance)
-      break; // what such roots reach may be dead
+      break; // objects that only such roots reach may be dead
     if (roots[rank].empty())
       continue;
     std::optional<OwnedPath> path = search.grow(roots[rank]);

@@ -1,8 +1,8 @@
-// RankedPaths: by what way is an object held? The ranks of owners are asked in their order, and of a rank's ways the
-// shortest one counts. The runtime's queues (timers, sockets, work) lie between all that waits in them: whoever holds
-// one timer reaches all timers. So all owners but the queues are asked about ways that lead through none of them first;
-// what only a queue holds is told from there, as the runtime's. Costs the graph and a breadth-first search over it, and
-// one over what only queues hold. One thread asks.
+// RankedPaths: the path that best explains who holds an object. Ranks of owners are searched in order, and within a
+// rank the shortest path counts. The runtime's queues (timers, sockets, work) connect everything that waits in them:
+// whoever holds one timer reaches all timers. So all owners but the queues are searched first by paths that avoid
+// queues; objects that only a queue holds get a path from the queue, as the runtime's. Costs the graph and a
+// breadth-first search over it, and another one over the objects that only queues hold. One thread asks.
 #pragma once
 #include "algorithms/shortest_paths.h"
 #include "analysis/owners/ranked_tree.h"
@@ -15,15 +15,15 @@ namespace dnheap {
 
 class RankedPaths {
 public:
-  // `only`: no other object will be asked about. `tree`: takes less memory and more time, for who has it in any case;
-  // what is found is the same.
+  // `only`: the only object that will be asked about. `tree`: if the caller has one in any case, it saves memory and
+  // costs time; the answers are the same.
   explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object, OnStacks on_stacks = OnStacks::count,
                        std::shared_ptr<const RankedTree> tree = nullptr);
   RankedPaths(const RankedPaths &) = delete;
 
-  // An object is met by one of them at most that counts: the first.
+  // Each object is met by at most one search that counts: the first.
   const std::array<std::optional<ShortestPaths>, 2> &searches() const { return searches_; }
-  // The search that tells how it is held. Null: nothing holds it.
+  // Returns the search whose path holds the object; null if nothing holds it.
   const ShortestPaths *search_of(ObjectId object) const;
   std::optional<OwnedPath> find(ObjectId object) const;
 
@@ -33,15 +33,15 @@ private:
   std::array<std::optional<ShortestPaths>, 2> searches_;
 };
 
-// The one of all objects: kept with the snapshot. `tree`: where it is not there yet.
+// Returns the RankedPaths of all objects, kept with the snapshot. `tree` is used if they are not made yet.
 std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree = nullptr);
 
-// The same for one object alone, straight from the heap's memory: the shortest of all ways of the program's, if it
-// leads through no queue, is the shortest of those that lead through none. Where it does lead through one, RankedPaths
-// tells.
+// Finds the path to one object straight from the heap's memory. The shortest of all paths of a rank is also the
+// shortest of those that avoid queues, if it avoids queues itself. If it leads through one, RankedPaths decides.
 struct RankedPath {
-  std::optional<OwnedPath> path; // none: nothing holds it
-  u64 bad_references = 0;        // of what the roots reach: neither null nor to an object; perhaps of dead ones, too
+  std::optional<OwnedPath> path; // absent: nothing holds it
+  u64 bad_references = 0;        // references in what the roots reach that are neither null nor lead to an object;
+                                 // perhaps in dead objects
 };
 RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_stacks = OnStacks::count);
 

@@ -1,6 +1,6 @@
-// RankedTree: the dominator tree by ranked owners, which `retained` shows and others count by. The one without further
-// hubs is worked out once and kept with the snapshot, since whoever asks one question of the tree soon asks more. Costs
-// what ranked_owners.h and dominator_tree.h say. One thread.
+// RankedTree: the dominator tree by ranked owners, which `retained` and others use. The one without further hubs is
+// computed once and kept with the snapshot, because whoever asks one question about the tree soon asks more. Costs what
+// ranked_owners.h and dominator_tree.h say. One thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/owners/ranked_owners.h"
@@ -14,15 +14,15 @@ struct RankedTree {
   RankedOwners owners;
   DominatorTree tree;
 
-  // `hubs`: as RankedOwners takes them.
+  // `hubs`: as for RankedOwners.
   explicit RankedTree(Snapshot &snapshot, std::span<const std::string> hubs = {});
 };
 
 std::shared_ptr<const RankedTree> ranked_tree(Snapshot &snapshot, std::span<const std::string> hubs = {});
 
-// What making one takes.
+// Adds the cost of making one to the plan.
 void foresee_ranked(Plan &plan);
-// The same where few questions of the kind make one.
+// The same, for verbs in which few questions need the tree.
 void perhaps_ranked(Plan &plan);
 
 } // namespace dnheap

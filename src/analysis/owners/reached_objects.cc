@@ -13,7 +13,7 @@ ReachedObjects::ReachedObjects(Snapshot &snapshot, const DominatorTree &tree)
     : all(snapshot.index().starts().shared_places()) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
-  // Side by side, where those of the tree lie anywhere.
+  // Sizes side by side, if they are there: sizes in the tree are scattered.
   const std::optional<ObjectSizes> sizes = snapshot.has_sizes() ? std::optional(snapshot.sizes()) : std::nullopt;
   const Heap &heap = snapshot.heap();
   const u32 types = snapshot.references().types().size();
@@ -31,7 +31,7 @@ ReachedObjects::ReachedObjects(Snapshot &snapshot, const DominatorTree &tree)
     snapshot.watch().check();
     Part &to = parts[worker];
     HeapBits::Writer writer(all);
-    u64 range = 0; // that the object before lay in
+    u64 range = 0; // the range that contained the previous object
     index.for_each(block, [&](ObjectId object, Address address) {
       const std::optional<TreePlace> place = tree.place(object);
       if (!place)

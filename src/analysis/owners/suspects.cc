@@ -21,14 +21,14 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_suspects = 32, most_steps_told = 64;
-constexpr u64 long_chain = 64;     // objects of one type one behind the other
+constexpr u64 long_chain = 64;     // objects of one type linked one after the other
 constexpr u64 most_periods = 3;    // types that alternate in a chain
-constexpr double main_share = 0.6; // one child with that much of its parent is where to go on
+constexpr double main_share = 0.6; // go on with a child that has this share of its parent
 
 constexpr const char *no_single_reference = "…",
                      *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
 
-struct Fan { // the children of a place
+struct Fan { // children of a place
   TreePlace largest{};
   u64 largest_bytes = 0, count = 0;
 };
@@ -45,7 +45,7 @@ public:
   }
 
   Suspects run() {
-    std::map<TypeId, std::vector<TreePlace>> shared; // what no single owner holds, by type
+    std::map<TypeId, std::vector<TreePlace>> shared; // objects that no single owner holds, by type
     tree_.for_each_child(TreePlace{0}, [&](TreePlace place) {
       if (bytes(place) >= least_)
         work_.push_back({place});
@@ -95,11 +95,11 @@ private:
     return out;
   }
 
-  // Down to where the bytes spread out; each large part there is followed by itself. `way`: from the owner, or the
-  // object that several hold, to where to begin.
+  // Goes down to where the bytes spread out; each large part there is followed by itself. `way`: the path from the
+  // owner, or from an object that several owners share, to the place to begin at.
   void follow(std::vector<TreePlace> way) {
     TreePlace at = way.back();
-    std::vector<u32> types; // on the way, for chains
+    std::vector<u32> types; // types on the path, to detect chains
     for (;;) {
       types.push_back(type_at(at));
       if (std::optional<u64> first = chain_begin(types)) {
@@ -110,7 +110,7 @@ private:
       if (fan.largest_bytes < least_ ||
           static_cast<double>(fan.largest_bytes) < main_share * static_cast<double>(bytes(at)))
         break;
-      if (is_node(at) && type_at(at) == type_at(fan.largest)) // a tree, or segments: told as a whole
+      if (is_node(at) && type_at(at) == type_at(fan.largest)) // a tree, or segments: reported as a whole
         break;
       if (has_several_nodes(at, fan.largest))
         break;
@@ -118,7 +118,8 @@ private:
       way.push_back(at);
       snapshot_.watch().check();
     }
-    // Buckets beside entries: what a collection is made of counts with it, where the way has left some of that aside.
+    // The inner objects of a collection count with it, for example the buckets beside the entries. So go back up to the
+    // collection if the path has left part of it aside.
     u64 whole = way.size() - 1;
     while (whole && is_part(way[whole - 1], way[whole]))
       --whole;
@@ -126,7 +127,8 @@ private:
       way.resize(whole + 1);
       at = way.back();
     }
-    // Few large parts beside each other: a field of a service each, say. Those of a collection are told together.
+    // Few large parts beside each other are suspects of their own, for example fields of a service. Those of a
+    // collection are reported together.
     std::vector<TreePlace> parts;
     u64 rest = bytes(at);
     if (!tree_.object(at) || !is_inside_of_collection(view_.type_name(*tree_.object(at))))
@@ -134,7 +136,7 @@ private:
         if (bytes(child) >= least_ && parts.size() <= most_suspects && !is_node(child) && !is_part(at, child))
           parts.push_back(child);
       });
-    // A tree that the program makes of objects of one type is told as a whole, too.
+    // A tree that the program builds of objects of one type is reported as a whole, too.
     const bool is_tree =
         tree_.object(at) && parts.size() > 1 &&
         std::all_of(parts.begin(), parts.end(), [&](TreePlace p) { return type_at(p) == type_at(at); });
@@ -150,7 +152,8 @@ private:
       add_spread(way, parts, rest);
   }
 
-  // The index from which the types repeat to the end, long enough; nullopt: they do not. Looked for now and then only.
+  // Returns the index from which the types repeat to the end, or nullopt if they do not repeat long enough. Checks only
+  // at every long_chain-th step.
   static std::optional<u64> chain_begin(const std::vector<u32> &types) {
     const u64 n = types.size();
     for (u64 period = 1; n % long_chain == 0 && period <= most_periods; ++period) {
@@ -163,10 +166,10 @@ private:
     return std::nullopt;
   }
 
-  // `first`: index of the chain's first object in the way.
+  // `first`: the index in the path of the chain's first object.
   void add_chain(std::vector<TreePlace> way, u64 first, u32 type) {
     const TreePlace head = way[first];
-    // The type that most objects of the chain are of counts; all of them lie on the line of largest children.
+    // Counts the type that most objects of the chain have; all of them lie on the line of largest children.
     std::map<u32, u64> counts;
     std::set<u32> links;
     for (u64 i = first; i < way.size(); ++i)
@@ -174,7 +177,7 @@ private:
     TreePlace last = head;
     for (TreePlace at = head;;) {
       ++counts[type_at(at)];
-      if (links.contains(type_at(at))) // what hangs at its end is none
+      if (links.contains(type_at(at))) // objects at the chain's end are no links
         last = at;
       const Fan fan = fan_of(at);
       if (fan.count == 0)
@@ -194,12 +197,13 @@ private:
     s.elements = counts[type];
   }
 
-  // Where other owners enter a chain, it is held together from there on: that is no other one.
+  // A chain that another owner also enters is dominated by nobody from there on, so its rest is found as a chain of its
+  // own. Joins such parts.
   void join_chains() {
     std::map<ObjectId, u64> by_head; // number of the chain
     for (u64 i = 0; i < chains_.size(); ++i)
       by_head.emplace(chains_[i].head, i);
-    std::vector<u64> whole(chains_.size()); // of each the first part, as far as it is known
+    std::vector<u64> whole(chains_.size()); // for each chain the first part known so far
     for (u64 i = 0; i < whole.size(); ++i)
       whole[i] = i;
     auto first_of = [&](u64 i) {
@@ -234,8 +238,8 @@ private:
     out_.list = std::move(left);
   }
 
-  // What lies below the end of the way, but for the parts that are suspects themselves. What collections are made of
-  // counts only where they hold nothing else.
+  // Adds a suspect for what lies below the end of the path, without the parts that are suspects themselves. Inner
+  // objects of collections count only if they hold nothing else.
   void add_spread(const std::vector<TreePlace> &way, const std::vector<TreePlace> &parts, u64 rest) {
     const TreePlace at = way.back();
     u64 objects = tree_.retained(at).objects;
@@ -243,7 +247,7 @@ private:
       objects -= tree_.retained(part).objects;
     const HeldContents within =
         held_contents(tree_, graph_, insides_, at, parts, snapshot_.threads(), snapshot_.watch());
-    if (tree_.owner(at)) { // an owner that holds many in several places
+    if (tree_.owner(at)) { // an owner that holds many objects in several places
       for (const auto &[type, group] : within.held)
         if (group.bytes >= least_) {
           const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
@@ -255,12 +259,13 @@ private:
                                     [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
     auto nodes = std::max_element(within.nodes.begin(), within.nodes.end(),
                                   [](const auto &a, const auto &b) { return a.second < b.second; });
-    u64 held = 0; // a quarter is enough to tell of: nodes may be larger than what they hold
+    u64 held = 0; // a quarter of the rest is enough to name what is held, because nodes may be larger than their
+                  // contents
     for (const auto &[type, group] : within.held)
       held += group.bytes;
     if (largest != within.held.end() && largest->second.count == 1 && !largest->second.behind &&
         static_cast<double>(largest->second.bytes) >= main_share * static_cast<double>(rest)) {
-      work_.push_back(way); // a collection of one collection: what that has counts
+      work_.push_back(way); // a collection of one collection: go on with the inner one
       work_.back().push_back(largest->second.first);
       return;
     }
@@ -287,9 +292,9 @@ private:
     }
   }
 
-  // A collection whose elements are no objects: most of it is an array.
+  // A collection of values, which are no objects: most of it is an array.
   struct Values {
-    u64 steps; // of the way, up to the collection
+    u64 steps; // of the path, up to the collection
     u64 count;
     std::optional<u64> capacity;
   };
@@ -303,7 +308,8 @@ private:
                                                          : std::nullopt;
   }
 
-  // The first segment of a queue and the last one hang from it beside each other.
+  // True if `node` is a node of a collection and has siblings of its type: the first and the last segment of a queue
+  // hang from it side by side.
   bool has_several_nodes(TreePlace at, TreePlace node) const {
     u64 alike = 0;
     if (is_node(node) && !is_node(at))
@@ -311,7 +317,7 @@ private:
     return alike > 1;
   }
 
-  // Is the child what a collection, a delegate or a task is made of?
+  // True if the child is an inner object of a collection, a delegate or a task.
   bool is_part(TreePlace parent, TreePlace child) const {
     const std::optional<ObjectId> one = tree_.object(parent), other = tree_.object(child);
     return one && other && insides_.is_inside(graph_.type(*one), graph_.type(*other));
@@ -322,7 +328,7 @@ private:
     return object && insides_.is_node(graph_.type(*object));
   }
 
-  // How many of those resources each suspect holds that has one place in the tree. Each counts with the nearest one.
+  // Counts the kept resources below each suspect. Each counts for the nearest suspect above it.
   void count_kept() {
     out_.kept = find_kept_resources(snapshot_, [&](ObjectId object) { return tree_.place(object).has_value(); });
     for (u64 kind = 0; kind < kept_kind_count; ++kind)
@@ -338,8 +344,8 @@ private:
         }
   }
 
-  // Which object has what is held by dependent handles: one on the way, the one from which the elements hang, or each
-  // of them?
+  // Finds the object whose dependent handles keep the elements: one on the path, the one from which the elements hang,
+  // or each element itself.
   void find_tables() {
     auto step_of = [](const Suspect &s) {
       for (u64 i = 1; i < s.steps.size(); ++i)
@@ -377,12 +383,12 @@ private:
     const std::vector<AlsoHeld> also =
         find_also_held(graph_, owners_, tree_, places, snapshot_.threads(), snapshot_.watch());
     for (u64 i = 0; i < places_.size(); ++i)
-      if (places[i].rank != OwnerRank::own_frames || also[i].by != OwnerRank::frames) // of the same stacks
+      if (places[i].rank != OwnerRank::own_frames || also[i].by != OwnerRank::frames) // frames are on the same stacks
         out_.list[places_[i].suspect].also_held = also[i];
   }
 
   void find_live() {
-    if (snapshot_.roots().roots.empty()) // which is no answer, but an Error that says why
+    if (snapshot_.roots().roots.empty()) // throws an Error that says why there are no roots
       snapshot_.live();
     out_.live.emplace(snapshot_, tree_);
   }
@@ -398,10 +404,10 @@ private:
     return out;
   }
 
-  // What no single owner holds goes to the first of its owners, in the order of their ranks. Where that would leave
-  // only crumbs, they are one, under the name of the largest.
+  // Assigns shared objects to the first of their owners, in order of rank. Owners whose shares stay below the limit are
+  // merged under the name of the one with the largest place.
   void add_shared(TypeId type, std::span<const TreePlace> places) {
-    std::map<std::string, HeldGroup> groups; // by source
+    std::map<std::string, HeldGroup> groups; // by RankedOwners::Owner::source
     for (TreePlace place : places)
       if (const RankedOwners::Owner *owner = first_owner(*tree_.object(place)))
         groups[owner->source].add(place, tree_.retained(place));
@@ -452,7 +458,7 @@ private:
     s.owner = "several owners together";
     std::string source = "(shared)";
     std::optional<OwnerRank> rank;
-    if (const std::optional<ObjectId> object = tree_.object(way[0])) // what several hold
+    if (const std::optional<ObjectId> object = tree_.object(way[0])) // an object that several owners share
       if (const RankedOwners::Owner *owner = first_owner(*object)) {
         s.owner = owner->name + and_others;
         source = owner->source;
@@ -500,7 +506,7 @@ private:
   u64 least_ = 0;
   std::optional<FirstOwners> first_owners_;
   struct Placed {
-    u64 suspect; // its number while they are found
+    u64 suspect; // number of the suspect before joining and sorting
     HeldPlace at;
   };
   struct Chain {
@@ -509,7 +515,7 @@ private:
   };
   std::vector<Placed> places_;
   std::vector<Chain> chains_;
-  std::vector<std::vector<TreePlace>> work_; // ways that are still to be followed
+  std::vector<std::vector<TreePlace>> work_; // paths that are still to be followed
   Suspects out_;
 };
 
@@ -557,7 +563,7 @@ std::string Suspect::own_text() const {
   case Kind::collection:
     if (steps.empty())
       return what;
-    if (elements == 1 && element == steps[shown - 1].type) // an array of parts that hold nothing
+    if (elements == 1 && element == steps[shown - 1].type) // an array of inner objects that hold nothing
       return brief_text(steps[shown - 1]);
     return brief_text(steps[shown - 1]) + ": " + what;
   case Kind::object:
@@ -572,15 +578,15 @@ std::string Suspect::own_text() const {
 
 std::string Suspect::way() const {
   std::string out = owner;
-  if (shown && owner.ends_with(and_others)) // what these hold together
+  if (shown && owner.ends_with(and_others)) // an object that these share
     out += " … " + brief_text(steps[0]);
-  for (u64 i = 0; i < shown; ++i) // where no single reference leads, what is there: a service in its container
+  for (u64 i = 0; i < shown; ++i) // without a single reference the type is shown: a service in its container
     out += steps[i].field == no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
   return out;
 }
 
 std::string Suspect::also_text() const {
-  constexpr u64 worth_a_word = 10; // a tenth of what it holds
+  constexpr u64 worth_a_word = 10; // one part in this many of the retained bytes
   if (also_held.bytes * worth_a_word < retained || !also_held.bytes)
     return "";
   const char *who = "";
@@ -609,13 +615,13 @@ Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, do
 
 std::string brief_type_name(std::string_view type) {
   if (const std::string call = call_of_box(type); !call.empty())
-    return "async call of " + call; // pending or not: a task that is kept keeps it, too
+    return "async call of " + call; // pending or completed: a task that is kept alive keeps it, too
   if (is_of_suspended_call(type))   // of several methods
     return "pending runtime-async call";
   std::string out;
   std::string word;
   auto flush = [&] {
-    const bool is_a_name = word.find("!0x") == word.npos; // and not a module and the number of a row
+    const bool is_a_name = word.find("!0x") == word.npos; // not a module and a row number
     out += is_a_name && has_framework_namespace(word) ? word.substr(word.rfind('.') + 1) : word;
     word.clear();
   };

@@ -7,7 +7,8 @@
 
 namespace dnheap {
 
-// Owners: each thread by its precise roots, whatever is no thread, then the same by roots that may be chance.
+// Owner numbers: each thread by its precise roots, then one for all that is no thread, then each thread by words that
+// may be references by chance.
 std::map<Address, u64> retained_by_threads(Snapshot &snapshot) {
   const RootSet &roots = snapshot.roots();
   const ObjectGraph &graph = snapshot.graph();

@@ -15,7 +15,7 @@ namespace dnheap {
 
 namespace {
 
-// By TypeId.
+// Returns a flag per TypeId.
 std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
   const HeapTypes &types = snapshot.references().types();
   std::vector<bool> out(types.size());
@@ -24,8 +24,8 @@ std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> 
   return out;
 }
 
-// What the search's steps are called, as numbers. When a parent is asked about first, all that was met from it is
-// named: so each reference is looked at once, however many an array has.
+// Numbers for the names of the search's steps. When a parent is first asked about, all objects that were met from it
+// are named, so each reference is looked at once however many an array has.
 class StepNames {
 public:
   StepNames(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
@@ -63,7 +63,7 @@ private:
   Snapshot &snapshot_;
   ObjectView &view_;
   const ShortestPaths &search_;
-  LargeArray<u32> label_; // by ObjectId, of the step that leads to it; 0: not yet
+  LargeArray<u32> label_; // number of the step that leads to an object, by ObjectId; 0: not yet named
   const Insides &insides_;
   std::unordered_map<std::string, u32> numbers_;
   std::vector<std::string> texts_;
@@ -81,10 +81,10 @@ std::vector<ObjectId> instances_of(const ObjectGraph &graph, const std::vector<b
 
 struct Held {
   ObjectId object;
-  u32 path; // of those that were found
+  u32 path; // number of its path among those found
 };
 
-// What would be freed with the instances of the groups that take most.
+// Computes how much would be freed with the instances of each of the groups with most bytes.
 void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
   RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
@@ -101,7 +101,7 @@ void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::v
   }
 }
 
-// The ways of the instances that one search met.
+// Folds the paths of the instances that one search met.
 class Folding {
 public:
   Folding(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
@@ -170,7 +170,8 @@ TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)>
     if (!search)
       continue;
     auto is_lost = [&](ObjectId object) { return !search->met(object); };
-    auto met = std::find_if(instances.begin(), instances.end(), is_lost); // mostly all are met, and stay where they are
+    auto met = std::find_if(instances.begin(), instances.end(), is_lost); // mostly all are met, and the vector stays as
+                                                                          // it is
     met =
         met == instances.end() ? instances.begin() : std::stable_partition(instances.begin(), instances.end(), is_lost);
     if (met != instances.end())

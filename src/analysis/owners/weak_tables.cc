@@ -14,24 +14,24 @@ namespace dnheap {
 namespace {
 
 constexpr const char *table_type = "System.Runtime.CompilerServices.ConditionalWeakTable<", *container = "+Container";
-constexpr u64 most_handles = 1 << 20;      // that are looked for in tables
-constexpr u64 most_entry_bytes = 64 << 20; // of tables that are read
+constexpr u64 most_handles = 1 << 20;      // more are not looked up
+constexpr u64 most_entry_bytes = 64 << 20; // entries beyond this are not read
 
 // The key of each dependent handle that has one of `keys`, by the handle's address.
 std::unordered_map<Address, Address> handles_of(Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, Address> out;
   const std::unordered_set<Address> wanted(keys.begin(), keys.end());
-  std::vector<std::string> ignored; // said where roots are read
+  std::vector<std::string> ignored; // already reported where roots are read
   try {
     for (const HandleData &one : snapshot.runtime().gc().get_handles(std::vector{HandleType::dependent}, ignored))
       if (one.secondary.value_or(0) && wanted.contains(one.object) && out.size() < most_handles)
         out.emplace(one.handle, one.object);
-  } catch (const Error &) { // no table of handles
+  } catch (const Error &) { // no handle table
   }
   return out;
 }
 
-// How many of the handles stand in the entries of the table whose container that is, by key.
+// Returns, by key, how many of the handles are in the entries of the table with container `of`.
 std::map<Address, u64> keys_in(Snapshot &snapshot, FieldReader &fields, Address of,
                                const std::unordered_map<Address, Address> &handles, u64 &bytes_left) {
   std::map<Address, u64> out;
@@ -58,14 +58,14 @@ std::unordered_map<Address, WeakTable> find_weak_tables(Snapshot &snapshot, cons
   std::unordered_map<Address, WeakTable> out;
   const Dependents &dependents = snapshot.references().dependents();
   if (std::all_of(keys.begin(), keys.end(), [&](Address key) { return dependents.of(key).empty(); }))
-    return out; // the tables of handles need not be read again
+    return out; // the handle tables need not be read again
   const std::unordered_map<Address, Address> handles = handles_of(snapshot, keys);
   for (const auto &[handle, key] : handles)
     ++out[key].handles;
   if (out.empty())
     return out;
   FieldReader fields(snapshot.runtime());
-  std::map<Address, std::pair<u64, Address>> best; // by key: how many of its handles, in which table
+  std::map<Address, std::pair<u64, Address>> best; // by key: number of its handles, and the table that has them
   const ObjectGraph &graph = snapshot.graph();
   const HeapTypes &types = snapshot.references().types();
   std::vector<bool> is_container(types.size());
@@ -73,7 +73,7 @@ std::unordered_map<Address, WeakTable> find_weak_tables(Snapshot &snapshot, cons
     const std::string &name = snapshot.runtime().types().name(types[TypeId{i}].method_table);
     is_container[i] = name.starts_with(table_type) && name.find(container) != name.npos;
   }
-  std::vector<Address> containers; // of which each leads back to its table
+  std::vector<Address> containers; // each leads back to its table
   u64 bytes_left = most_entry_bytes;
   for (u64 i = 0; i < graph.types().size() && bytes_left; ++i) {
     if (i % 0x100000 == 0)

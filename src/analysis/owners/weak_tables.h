@@ -1,6 +1,6 @@
-// WeakTables: by which ConditionalWeakTable the values of some keys are kept. A dependent handle says which object
-// keeps which; the table that has the handle says whose values they are. Reads all dependent handles, and the entries
-// of all such tables, up to 64 MiB; nothing where no handle has one of the keys. One thread.
+// WeakTables: the ConditionalWeakTable that keeps the values of some keys. A dependent handle shows which object keeps
+// which; the table that contains the handle shows whose values they are. Reads all dependent handles, and the entries
+// of all such tables up to 64 MiB; reads nothing if no handle has one of the keys. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 
@@ -12,10 +12,11 @@ namespace dnheap {
 
 struct WeakTable {
   u64 handles = 0;   // dependent handles that have this key
-  std::string field; // that holds the table which has most of these: "static Shop.Session._state"; empty: none has them
+  std::string field; // the field that holds the table with most of these: "static Shop.Session._state"; empty: no table
+                     // has them
 };
 
-// By key; what is no key of a dependent handle is left out. Throws Interrupted.
+// Returns the tables by key; objects that are no key of a dependent handle are left out. Throws Interrupted.
 std::unordered_map<Address, WeakTable> find_weak_tables(Snapshot &snapshot, const std::vector<Address> &keys);
 
 } // namespace dnheap

@@ -20,12 +20,12 @@ namespace {
 constexpr u64 page_bytes = 4096;
 constexpr Address round_to_page(Address at) { return at / page_bytes * page_bytes; }
 
-// Who may claim a byte, those that know best first: what the runtime says of its own; a thread's own record of its
-// stack; malloc's lists; what container and system say of files; a mapping in which a stack pointer lies; what lies
-// beside such memory; what looks like a block of malloc.
+// The order in which bytes are claimed, most reliable first: the runtime's own records; a thread's own record of its
+// stack; malloc's lists; container and system on files; a mapping that contains a stack pointer; memory beside such
+// memory; memory that looks like a block of malloc.
 enum Claimant : u32 {
-  by_segment, // objects and what lies between them: tag is the segment, and the walk tells the classes
-  by_class,   // from here on: by_class + MemoryClass, below
+  by_segment, // objects and the gaps between them: tag is the segment, and the walk finds the classes
+  by_class,   // from here on: by_class + index in claim_order
 };
 constexpr MemoryClass claim_order[] = {
     MemoryClass::gc_behind_objects,
@@ -47,25 +47,26 @@ constexpr MemoryClass claim_order[] = {
     MemoryClass::runtime_other,
     MemoryClass::gc_other,
     MemoryClass::malloc_large,
-    MemoryClass::malloc_not_walked, // of mimalloc: whole segments
+    MemoryClass::malloc_not_walked, // whole segments of mimalloc
 };
-// Of a claim that is less certain, what is behind all of these.
+// Added for a less certain claim, so that it comes after all certain ones.
 constexpr u32 guessed = 100;
 
 u32 colour_of(MemoryClass memory, bool is_guess = false) {
   const u64 place = static_cast<u64>(std::find(std::begin(claim_order), std::end(claim_order), memory) - claim_order);
   return by_class + static_cast<u32>(place) + (is_guess ? guessed : 0);
 }
-// malloc's heaps are claimed as in use, and their chunks tell the rest.
+// malloc's heaps are claimed as in use; their chunks are split later.
 bool is_malloc_heap(u32 colour) { return colour == colour_of(MemoryClass::malloc_in_use); }
 
-// A stretch of the address space as the container has it.
+// A mapped range as the container lists it.
 struct Place {
   Mapping mapping;
   bool is_file = false;
 };
 
-// What is mapped: the container's mappings; where it has none, ranges of bytes; and what of modules lies elsewhere.
+// Returns everything that is mapped: the container's mappings, or if it has none its ranges of bytes, and extents of
+// modules that lie elsewhere.
 std::vector<Place> places_of(const Target &target) {
   std::vector<Place> out;
   for (const Mapping &mapping : target.mappings)
@@ -106,8 +107,7 @@ public:
     claim_large_blocks();
     count(coloring_.stretches());
     if (target_.container == "process" && !resident_)
-      out_.notes.push_back("how much of it is in memory was not looked at: the process had gone on, or more than 1 "
-                           "TiB is mapped");
+      out_.notes.push_back("resident bytes are unknown: the process had gone on, or more than 1 TiB is mapped");
     note_other_allocators();
     return std::move(out_);
   }
@@ -120,7 +120,7 @@ private:
     coloring_.claim(start, end, colour_of(memory, is_guess), tag);
   }
   ClassSum &sum(MemoryClass memory) { return out_.classes[static_cast<u8>(memory)]; }
-  // Runs one part of the work; what it cannot read is said.
+  // Runs one step; if it throws, records why and goes on.
   template <class Part> void try_part(const char *what, Part part) {
     Problems problems;
     try {
@@ -141,7 +141,7 @@ private:
         claim(gc_behind_objects, round_to_page(s.start), s.committed_end.value_or(s.end), true, i);
         continue;
       }
-      // In front of the first object is some room, without regions also the segment's own record.
+      // There is some room before the first object; without regions it contains the segment's own record, too.
       Address from = round_to_page(s.start);
       if (!regions && s.segment < s.start && s.start - s.segment <= 2 * page_bytes)
         from = round_to_page(s.segment);
@@ -171,7 +171,7 @@ private:
         ++sum(handle_tables).pieces;
       }
     });
-    // Without regions the range spans memory of others.
+    // Without regions the range contains memory of others.
     if (runtime.gc_flavour().regions)
       try_part("the GC's range", [&](Problems &) {
         if (std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds())
@@ -192,8 +192,8 @@ private:
     claim_loader_heaps(*runtime);
   }
 
-  // Of all modules that have a type on the heap: the one LoaderAllocator of what is never unloaded, and those of
-  // others.
+  // Claims the loader heaps of all modules that have a type on the heap: the one LoaderAllocator for everything that is
+  // never unloaded, and those of collectible contexts.
   void claim_loader_heaps(const CoreClr &runtime) {
     const std::optional<i64> module = runtime.descriptor().try_offset("MethodTable", "Module");
     if (!module)
@@ -216,7 +216,8 @@ private:
       claim(stacks_below, stack.start, stack.in_use, !stack.is_certain);
     }
     sum(stacks_in_use).pieces = sum(stacks_below).pieces = stacks.size();
-    if (stacks.size() < target_.threads.size() && !target_.extraction) // which leaves out those of native threads
+    if (stacks.size() < target_.threads.size() && !target_.extraction) // an extracted core has no stacks of native
+                                                                       // threads
       out_.notes.push_back(fmt::format("the stacks of {} of {} threads were not found",
                                        target_.threads.size() - stacks.size(), target_.threads.size()));
   }
@@ -227,7 +228,7 @@ private:
     if (out_.malloc.lists_blocks)
       std::erase_if(others, [](const std::string &name) { return name.starts_with("musl "); });
     out_.other_allocators = fmt::format("{}", fmt::join(others, ", "));
-    if (out_.malloc.arenas.empty() && !others.empty()) // they stand in for libc's malloc, which has no arena then
+    if (out_.malloc.arenas.empty() && !others.empty()) // they replace libc's malloc, which then has no arena
       out_.malloc.problems.clear();
     const std::vector<MallocBlock> segments = find_mimalloc_segments(target_);
     for (const MallocBlock &one : segments)
@@ -241,7 +242,7 @@ private:
       claim(malloc_in_use, heap.start, heap.end, false, i);
       claim(malloc_top, heap.end, heap.mapped_end);
     }
-    if (!target_.extraction) // which has little of what native code holds
+    if (!target_.extraction) // an extracted core has little memory of native code
       out_.notes.insert(out_.notes.end(), out_.malloc.problems.begin(), out_.malloc.problems.end());
   }
 
@@ -260,7 +261,7 @@ private:
         claim(memory, extent.start, extent.end);
       if (memory != images)
         continue;
-      // What is zero at first lies behind the file's pages, or between them.
+      // Memory that starts as zeros (.bss) lies after the file's pages, or between them.
       Address end = module.end();
       if (image && image->end() > end && image->end() - module.base < largest_image)
         end = align_up(image->end(), page_bytes);
@@ -288,7 +289,7 @@ private:
     }
   }
 
-  // Last, in what nobody claimed: blocks that malloc mapped one by one.
+  // Runs last, in unclaimed memory: finds blocks that malloc mapped one by one.
   void claim_large_blocks() {
     if (out_.malloc.arenas.empty() || out_.malloc.lists_blocks)
       return;
@@ -312,7 +313,7 @@ private:
                                        bytes_text(*malloc.large_bytes)));
   }
 
-  // Bytes of a stretch that the container holds, and that had memory. Stretches come by address.
+  // Returns the bytes of a stretch: mapped, in the container, and resident. Stretches must come in order of addresses.
   ClassSum sum_of(const ColouredStretch &stretch) {
     const Mapping &mapping = places_[stretch.place].mapping;
     ClassSum out;
@@ -331,7 +332,7 @@ private:
     return out;
   }
 
-  // Of a stretch in a dump, beside what is not zero.
+  // Returns how many bytes of a stretch in a dump may be resident, apart from non-zero pages.
   u64 at_most_resident(const ColouredStretch &stretch) const {
     const u64 all = stretch.end - stretch.start;
     if (stretch.colour == by_segment)
@@ -389,8 +390,8 @@ private:
     MemoryClass memory;
     u64 bytes;
   };
-  // Hands out the bytes of `whole` to its parts; what is left, or all if the parts are more than it, is `rest`. Where
-  // the container lacks some of them, the first parts are there: objects were walked, and chunks.
+  // Distributes the bytes of `whole` to its parts; the remaining bytes go to `rest`, or all if the parts do not fit. If
+  // the container lacks some bytes, the first parts are taken as stored, because their objects or chunks were walked.
   void split(const ClassSum &whole, std::initializer_list<Part> parts, MemoryClass rest) {
     u64 known = 0;
     for (const Part &part : parts)
@@ -403,7 +404,7 @@ private:
       one.stored = std::min(bytes, stored);
       stored -= one.stored;
       const u64 others = whole.bytes - bytes;
-      // Of a page with several classes any may have the byte that is there.
+      // In a page with several classes, any of them may have the non-zero byte.
       one.resident_low = whole.resident_low > others ? whole.resident_low - others : 0;
       one.resident_high = std::min(bytes, whole.resident_high);
       sum(memory).add(one);
@@ -419,7 +420,7 @@ private:
     for (u32 i = 0; i < segments.size(); ++i) {
       const bool is_frozen = heap.segments()[i].generation == GCSegmentGeneration::frozen;
       const u64 of_objects = tally.segments[i].objects.aligned_bytes, free = tally.segments[i].free.aligned_bytes;
-      // An allocation context may lie where nothing is known to be mapped.
+      // An allocation context may lie in memory that is not known as mapped.
       const u64 walked = of_objects + free, rest = segments[i].bytes > walked ? segments[i].bytes - walked : 0;
       const u64 contexts = std::min(heap.context_bytes(i), rest);
       if (is_frozen || !live_) {
@@ -460,8 +461,8 @@ private:
         out_.perhaps_theirs += one.end - one.start;
     const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
     out_.notes.push_back(fmt::format(
-        "the process uses {}: what native code has from there is {}among the {} that are "
-        "not identified; its blocks are not counted{}",
+        "the process uses {}: memory that native code has from there is {}among the {} that are not identified; its "
+        "blocks are not counted{}",
         out_.other_allocators, in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
         bytes_text(out_.perhaps_theirs), out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
     out_.perhaps_theirs += in_segments;
@@ -499,14 +500,14 @@ std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {
   if (target.extraction)
     return std::nullopt;
   std::vector<std::pair<Address, Address>> among;
-  Address end = 0; // of what is asked about already
+  Address end = 0; // end of the last place added
   std::vector<Place> places = places_of(target);
   std::sort(places.begin(), places.end(),
             [](const Place &a, const Place &b) { return a.mapping.start < b.mapping.start; });
   for (const Place &place : places) {
     const Address from = std::max(end, place.mapping.start),
                   until = std::min(place.mapping.end, place.mapping.stored_end);
-    // gcore writes what is only reserved, hundreds of GiB in a sparse file, as memory that can be read alone.
+    // gcore writes memory that is only reserved, hundreds of GiB in a sparse file, as read-only.
     const bool can_be_written = place.mapping.writable || place.mapping.executable;
     if (!place.is_file && can_be_written && place.mapping.is_accessible() && from < until)
       among.emplace_back(from, until);

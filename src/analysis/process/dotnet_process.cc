@@ -11,8 +11,8 @@ namespace dnheap {
 
 namespace {
 
-// Lines are "START-END r-xp OFFSET … PATH". Whoever reads .NET dumps may have the library mapped as well, but only to
-// look at it.
+// True if the library is mapped as executable. Lines are "START-END r-xp OFFSET … PATH". Tools that read .NET dumps may
+// have the library mapped as well, but only as data.
 bool has_runtime_library(const std::string &maps) {
   const std::string name = "/" + std::string(core_clr_on_linux);
   for (std::size_t at = maps.find(name); at != maps.npos; at = maps.find(name, at + 1)) {
@@ -23,7 +23,8 @@ bool has_runtime_library(const std::string &maps) {
   return false;
 }
 
-// Of the program's file, as it was when it was started: its memory is not needed for that.
+// True if the program's file exports the runtime's symbols. The file is read as it was when the program started; the
+// process's memory is not needed.
 bool brings_runtime(u64 pid) {
   std::shared_ptr<const MappedFile> file = MappedFile::try_open("/proc/" + std::to_string(pid) + "/exe");
   return file && exports_any(file->bytes(), embedded_runtime_exports());
@@ -39,7 +40,7 @@ std::vector<u64> dotnet_processes(std::vector<u64> &refused) {
     const std::optional<std::string> maps = process_text(pid, "maps");
     if (!maps && process_text(pid, "status"))
       refused.push_back(pid);
-    else if (maps && !maps->empty() && has_dotnet(pid, *maps)) // empty: it has ended, or is the kernel's own
+    else if (maps && !maps->empty() && has_dotnet(pid, *maps)) // empty: it has ended, or belongs to the kernel
       out.push_back(pid);
   }
   std::ranges::sort(out);

@@ -23,11 +23,11 @@ u64 class_of(u64 bytes) {
   return out;
 }
 
-// Beside holes: a type, by its MethodTable, and how its object is pinned.
+// A neighbour of holes: its type's MethodTable, and how it is pinned.
 using BesideKey = std::pair<Address, u32>;
 
-// One thread's part. A hole is looked at as soon as the object behind it is known; what lies on the other side of where
-// a chunk begins or ends is asked of the index.
+// The work of one thread. A hole is counted as soon as the next object is known; neighbours outside of the chunk are
+// looked up in the index.
 class HoleVisitor {
 public:
   HoleVisitor(const Runtime &runtime, const Heap &heap, const ObjectIndex &index, const Pins &pins, u64 most)
@@ -62,7 +62,7 @@ public:
   std::map<BesideKey, HoleSum> beside;
 
 private:
-  static constexpr u64 most_waiting = 1024; // one behind the other: a sound heap has a few at most
+  static constexpr u64 most_waiting = 1024; // consecutive holes: a sound heap has a few at most
 
   Address object_before(Address hole) const {
     const ObjectId object = index_.last_at_or_before(hole);
@@ -107,9 +107,9 @@ private:
   const Address free_type_;
   const u64 most_;
   const ObjectRange *range_ = nullptr;
-  Address before_ = 0; // 0: not known yet
+  Address before_ = 0; // 0: not yet known
   std::vector<Hole> waiting_;
-  Hole least_; // of those kept when they were sorted out last
+  Hole least_; // the last of those kept at the last sorting
 };
 
 } // namespace
@@ -148,7 +148,7 @@ Pins::Pins(Snapshot &snapshot) : heap_(snapshot.heap()), texts_({"", pinned_by_p
       texts_.push_back(at->first);
     pins_.emplace_back(root.object, at->second);
   }
-  std::sort(pins_.begin(), pins_.end()); // of several the first by kind of root counts
+  std::sort(pins_.begin(), pins_.end()); // if an object has several pins, the first by kind of root counts
 }
 
 u32 Pins::number(Address object) const {

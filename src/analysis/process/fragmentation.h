@@ -1,6 +1,6 @@
-// Fragmentation: the holes of the heap (Free objects), by generation and size, and who sits beside them: a pinned
-// object or a survivor. One parallel walk of the heap; memory for the largest holes and a sum per type only. The same
-// whatever the number of threads. Throws Error, Interrupted. One thread.
+// Fragmentation: the holes of the heap (Free objects), by generation and size, and their neighbours: pinned objects or
+// survivors. One parallel walk of the heap; memory for the largest holes and a sum per type only. The result does not
+// depend on the number of threads. Throws Error, Interrupted. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 
@@ -10,12 +10,12 @@
 
 namespace dnheap {
 
-// Least sizes of classes of holes; the last one is open.
+// Minimum sizes of the classes of holes; the last class has no upper limit.
 inline constexpr std::array<u64, 6> hole_classes = {0, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20};
 
 struct HoleSum {
   u64 count = 0, bytes = 0, largest = 0;
-  u64 pinned = 0, pinned_bytes = 0; // of these, beside a pinned object
+  u64 pinned = 0, pinned_bytes = 0; // those of the holes that are beside a pinned object
 
   void add(const HoleSum &other);
 };
@@ -24,21 +24,21 @@ struct Hole {
   Address address = 0;
   u64 bytes = 0;
   GCSegmentGeneration generation = GCSegmentGeneration::gen0;
-  Address before = 0, after = 0; // the nearest objects in the same stretch of the heap; 0: none
+  Address before = 0, after = 0; // the nearest objects in the same range of the heap; 0: none
 };
 
 struct GenerationHoles {
   std::array<HoleSum, hole_classes.size()> classes;
-  u64 segment_bytes = 0; // of which the holes are a part
+  u64 segment_bytes = 0; // total, including the holes
   HoleSum total() const;
-  double share() const; // of the segments' bytes; 0 where there are none
+  double share() const; // of holes in the segments' bytes; 0 if there are none
 };
 
-// What sits beside holes, each hole counted once: with a pinned neighbour if it has one, and rather with the one
-// behind.
+// A kind of neighbour, and its holes. Each hole counts once: for a pinned neighbour if it has one, and preferably for
+// the one after it.
 struct BesideHoles {
-  Address method_table = 0; // 0: nothing, the hole is all there is
-  std::string pin;          // as pin_text() says
+  Address method_table = 0; // 0: no neighbour; the range is one hole
+  std::string pin;          // as Pins::text() returns it
   HoleSum holes;
 };
 
@@ -50,17 +50,17 @@ struct Fragmentation {
   HoleSum total() const;
 };
 
-// What pins all objects of the pinned object heap.
+// The pin of all objects in the pinned object heap.
 inline constexpr const char *pinned_by_place = "poh";
 
-// Which objects cannot be moved, and what says so. Immutable; any thread.
+// The objects that cannot be moved, and why. Immutable; any thread.
 class Pins {
 public:
   explicit Pins(Snapshot &snapshot);
 
-  // "handle:pinned", "handle:async_pinned", "stack", "poh" (where nothing is ever moved); empty: not pinned.
+  // Returns "handle:pinned", "handle:async_pinned", "stack" or "poh" (pinned object heap); empty if it is not pinned.
   const std::string &text(Address object) const { return texts_[number(object)]; }
-  // Index of that text in texts(); 0: not pinned.
+  // Returns the index of that text in texts(); 0 if it is not pinned.
   u32 number(Address object) const;
   std::span<const std::string> texts() const { return texts_; }
 
@@ -70,10 +70,10 @@ private:
   std::vector<std::string> texts_;
 };
 
-// What a Snapshot has to work out for it; it walks the heap once more ("walk").
+// The passes that a Snapshot needs for it, besides one more walk of the heap ("walk").
 inline constexpr Passes passes_of_fragmentation = Pass::roots | Pass::tally;
 
-// `most`: so many of the largest holes.
+// `most`: how many of the largest holes are listed.
 Fragmentation find_holes(Snapshot &snapshot, const Pins &pins, u64 most);
 Fragmentation find_holes(Snapshot &snapshot);
 

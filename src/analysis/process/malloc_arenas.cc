@@ -13,12 +13,12 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 heap_alignment = 64 << 20; // HEAP_MAX_SIZE of 64 bits: heaps begin at its multiples
+constexpr u64 heap_alignment = 64 << 20; // HEAP_MAX_SIZE on 64-bit systems: heaps begin at its multiples
 constexpr u64 page = 4096;
 constexpr u64 most_arenas = 65536, most_heaps = 65536;
-constexpr u64 most_places = 1 << 22; // of heaps: more than an address space has
+constexpr u64 most_places = 1 << 22; // possible heaps: more than an address space has
 constexpr u64 bin_pairs = 127;
-// Of struct malloc_state, from its bins on (2.31 to 2.43); in front of them its size differs.
+// Offsets in struct malloc_state relative to its bins (2.31 to 2.43); the size of the part before them varies.
 constexpr u64 top_before_bins = 16, next_behind_bins = 2048, end_behind_bins = 2088;
 constexpr u64 most_before_bins = 200;
 
@@ -27,7 +27,7 @@ bool is_libc(const Module &module) {
   return name.starts_with("libc.so") || name.starts_with("libc-2");
 }
 
-// The lists of free chunks of an arena: each empty, leading to itself, or a ring that comes back.
+// True if these are the free lists of an arena: each leads to itself (empty), or is a ring.
 bool are_bins(const Memory &memory, Address bins) {
   constexpr u64 least_empty = 20;
   u64 empty = 0;
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  // Whether some more may be looked at: what a hostile dump claims many times over is not looked at as often.
+  // True if `steps` more may be looked at. The limit keeps a hostile dump from making the walk endless.
   bool may_go_on(u64 steps = 1) {
     if (steps_left_ < steps)
       return false;
@@ -76,7 +76,7 @@ private:
   }
   std::optional<u64> word(Address address) const { return memory_.try_load<u64>(address); }
 
-  // In libc's writable memory, and a little behind it, where the system put what is zero at first.
+  // Searches libc's writable memory, and a little after it, where the system puts memory that starts as zeros.
   void find_bins(const Module &libc) {
     constexpr u64 behind = 64 << 10, most = 8 << 20, looked_at = 4;
     for (const Mapping &mapping : target_.mappings) {
@@ -109,7 +109,7 @@ private:
     std::vector<Address> others;
     std::unordered_set<Address> seen;
     Address at = *next;
-    u64 before = 0; // of the bins, in each arena
+    u64 before = 0; // bytes before the bins in each arena
     while (!is_main(at)) {
       if (others.size() >= most_arenas || !seen.insert(at).second) {
         out_.problems.push_back("the ring of malloc's arenas does not close");
@@ -138,7 +138,7 @@ private:
 
   bool is_main(Address arena) const { return arena < bins_ && bins_ - arena <= most_before_bins; }
 
-  // struct malloc_par lies near the main arena: n_mmaps, n_mmaps_max (65536 unless told otherwise), …
+  // struct malloc_par lies near the main arena: n_mmaps, n_mmaps_max (65536 by default), …
   void add_main_heap() {
     const std::optional<u64> top = word(bins_ - top_before_bins);
     if (!top)
@@ -158,7 +158,7 @@ private:
         walk({.start = align_up(*base, 16), .end = *top + (*size & ~u64{7}), .arena = 0}, align_up(*base, 16), *top);
       return;
     }
-    out_.problems.push_back("where malloc's main heap begins was not found");
+    out_.problems.push_back("the beginning of malloc's main heap was not found");
   }
 
   void add_arena(Address arena, u64 before) {
@@ -167,7 +167,7 @@ private:
     const u32 index = static_cast<u32>(out_.arenas.size() - 1);
     if (!top)
       return;
-    const u64 info = arena % heap_alignment; // what lies in front of the first arena of a heap
+    const u64 info = arena % heap_alignment; // size of the heap's header, if the arena is in its first heap
     std::unordered_set<Address> seen;
     Address at = *top - *top % heap_alignment;
     while (at) {
@@ -187,7 +187,7 @@ private:
     }
   }
 
-  // From chunk to chunk; `top`: the arena's last chunk, which may lie in this heap.
+  // Walks from chunk to chunk. `top`: the arena's last chunk, which may lie in this heap.
   void walk(MallocHeap heap, Address first, Address top) {
     constexpr u64 flags = 7, in_use_flag = 1, smallest = 32, fence = 64;
     if (first < heap.start || first > heap.end) {
@@ -208,7 +208,7 @@ private:
         }
         break;
       }
-      if (size < smallest && heap.end - at <= fence) { // what closes a heap that is full
+      if (size < smallest && heap.end - at <= fence) { // end marker of a full heap
         heap.in_use += heap.end - at;
         at = heap.end;
         break;
@@ -234,10 +234,10 @@ private:
     out_.heaps.push_back(heap);
   }
 
-  // Small chunks that were freed, but not merged: the arena's lists of them (up to 2.41), linked with the place of the
-  // link mixed in (from 2.32 on). Their neighbours take them for used.
+  // Moves small freed chunks that are not merged from in use to cached: those in the arena's fast lists (up to 2.41).
+  // Their links are mixed with the link's address (from 2.32 on). Their neighbours treat them as in use.
   void subtract_fast(u32 arena, u64 before) {
-    constexpr u64 first_list = 16, in_front = 32; // of the lists; beside them
+    constexpr u64 first_list = 16, in_front = 32; // offset of the first list; bytes before the bins that hold no lists
     const Address state = out_.arenas[arena].address;
     std::vector<MallocHeap *> heaps;
     u64 left = 0;
@@ -273,8 +273,8 @@ private:
     heap.chunks -= heap.chunks != 0;
   }
 
-  // Chunks that a thread keeps for its next malloc (tcache, from 2.34 on): marked by a word that is the same in all of
-  // them, and linked as those above. The word is the one that most have whose link ends a list.
+  // Moves chunks that threads keep for their next malloc to cached (tcache, from 2.34 on). All of them have the same
+  // key word and links like those above. The key is the word that most chunks at the end of a list have.
   void subtract_cached() {
     constexpr u64 smallest = 32, most_size = 0x420, least_votes = 3, most_votes = 1 << 20;
     std::unordered_map<u64, u64> votes;
@@ -307,14 +307,14 @@ private:
     });
   }
 
-  // Without libc's data: heaps other than the main one name their arena, which lies in the first of them.
+  // Used without libc's data: heaps other than the main one refer to their arena, which lies in the first of them.
   void find_lone_heaps() {
     std::vector<Address> arenas;
     u64 places = 0;
     for (const Range &range : memory_.ranges())
       for (Address at = align_up(range.address, heap_alignment);
            at >= range.address && at < range.end() && arenas.size() < most_arenas && places < most_places;
-           at += heap_alignment, ++places) { // near the end of the address space, align_up wraps round
+           at += heap_alignment, ++places) { // align_up wraps round near the end of the address space
         const std::optional<u64> arena = word(at), previous = word(at + 8), size = word(at + 16);
         if (arena && previous == 0u && size && *arena > at && *arena - at < 256 && *size % page == 0 && *size &&
             *size <= heap_alignment)
@@ -328,8 +328,8 @@ private:
         }
   }
 
-  // And the main one is memory that begins with a chunk of the size that each thread's first one has, and whose chunks
-  // end with it.
+  // Finds the main heap without libc's data: memory that begins with a chunk of the size that each thread's first chunk
+  // has, and whose chunks end exactly at its end.
   bool find_lone_main_heap() {
     constexpr u64 first_sizes[] = {0x251, 0x291, 0x301, 0x311}, least_chunks = 50;
     for (const Mapping &mapping : target_.mappings) {
@@ -363,7 +363,7 @@ private:
   WordWindow words_;
   MallocArenas &out_;
   u64 steps_left_;
-  Address bins_ = 0, data_start_ = 0, data_end_ = 0; // of the main arena; libc's data around it
+  Address bins_ = 0, data_start_ = 0, data_end_ = 0; // the main arena's bins, and libc's data around them
 };
 
 } // namespace
@@ -413,12 +413,12 @@ std::vector<MallocBlock> find_mimalloc_segments(const Target &target) {
          at >= mapping.start && at < mapping.end && mapping.writable && !mapping.executable && places.size() < most;
          at += segment) {
       if (!target.memory.try_load<u64>(at))
-        break; // as of a vast range that is not in the dump
+        break; // for example a vast range that is not in the dump
       places.push_back({at, at + std::min(segment, mapping.end - at)});
     }
   std::vector<MallocBlock> out;
   for (u64 offset = 0; offset < head_bytes; offset += 8) {
-    std::unordered_map<u64, std::vector<MallocBlock>> votes; // by the word
+    std::unordered_map<u64, std::vector<MallocBlock>> votes; // by word
     for (const MallocBlock &place : places)
       if (const u64 key = target.memory.try_load<u64>(place.start + offset).value_or(place.start) ^ place.start;
           key >= least_key)

@@ -10,22 +10,22 @@ namespace dnheap {
 namespace {
 
 constexpr u64 page = 4096, unit = 16; // as on all 64-bit systems
-constexpr u64 most_pages = 1 << 20;   // that are looked at for the first area
+constexpr u64 most_pages = 1 << 20;   // limit of the search for the first area
 constexpr u64 most_areas = 1 << 16;
 constexpr u32 slots_of_area = 101;
 constexpr u64 first_record = 24, record_size = 40;
-constexpr u8 own_mapping = 63; // the class of a block that is mapped by itself
+constexpr u8 own_mapping = 63; // the class of a separately mapped block
 constexpr u16 size_classes[] = {1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   12,   15,
                                 18,   20,   25,   31,   36,   42,   50,   63,   72,   84,   102,  127,
                                 146,  170,  204,  255,  292,  340,  409,  511,  584,  682,  818,  1023,
                                 1169, 1364, 1637, 2047, 2340, 2730, 3276, 4095, 4680, 5460, 6552, 8191};
 
-// struct meta of src/malloc/mallocng/meta.h.
+// A group, from struct meta of src/malloc/mallocng/meta.h.
 struct Group {
-  Address start = 0; // it begins with the record's address
+  Address start = 0; // begins with the record's address
   u32 free_slots = 0;
   u8 last_slot = 0, size_class = 0;
-  u64 pages = 0; // of its own mapping; 0: it lies elsewhere
+  u64 pages = 0; // of its own mapping; 0: it lies inside of another group
 
   u64 stride() const {
     if (last_slot == 0 && pages)
@@ -55,14 +55,14 @@ public:
   }
 
 private:
-  // {secret, next, number of records, records}
+  // True if a page begins like an area: {secret, next, number of records, records}.
   bool is_area(Address at) const {
     if (at % page || memory_.try_load<u64>(at) != secret_ || memory_.try_load<u32>(at + 16) != slots_of_area)
       return false;
     const std::optional<u64> next = memory_.try_load<u64>(at + 8);
     return next && (*next == 0 || (*next % page == 0 && memory_.try_load<u64>(*next) == secret_));
   }
-  // They are a chain, from the oldest on, which lies in front of others: where the program's own heap begins.
+  // Finds the oldest area by a search from where the program's own heap begins; areas form a chain from there on.
   void find_areas() {
     u64 looked_at = 0;
     for (const Mapping &mapping : target_.mappings) {
@@ -100,8 +100,8 @@ private:
     }
   }
 
-  // Does that slot hold a group rather than what somebody asked for? Its header lies in front of it: its number, and
-  // how much of it is left over, where 6 means this and 7 that the block begins further behind.
+  // True if the slot holds a group rather than an allocated block. The slot's header before it has its number and a
+  // code for the unused bytes: 6 means a group, and 7 that the block begins at a larger offset.
   bool holds_group(Address slot) const {
     const u8 head = memory_.try_load<u8>(slot - 3).value_or(0);
     if (head != 7 << 5)
@@ -115,10 +115,10 @@ private:
     MallocArenas out;
     out.lists_blocks = true;
     out.arenas.push_back({areas_.front(), true});
-    for (Address area : areas_) // what malloc itself needs
+    for (Address area : areas_) // malloc's own records
       out.heaps.push_back({.start = area, .end = area + page, .first_chunk = area, .is_whole = true});
     Address end = 0;
-    for (const Group &group : groups_) { // mapped ones, which hold others
+    for (const Group &group : groups_) { // mapped groups, which contain others
       if (!group.pages || group.start < end)
         continue;
       end = add_clamped(group.start, group.pages * page);
@@ -133,12 +133,12 @@ private:
       auto heap = std::upper_bound(out.heaps.begin(), out.heaps.end(), group.start,
                                    [](Address at, const MallocHeap &one) { return at < one.start; });
       if (heap == out.heaps.begin() || group.start >= (--heap)->end)
-        continue; // what the loader gave away, of the last pages of a library
+        continue; // the loader donated the unused ends of a library's pages
       count(group, *heap);
     }
     for (MallocHeap &heap : out.heaps) {
       heap.free = std::min(heap.free, heap.end - heap.start);
-      heap.in_use = heap.end - heap.start - heap.free; // with what malloc itself needs
+      heap.in_use = heap.end - heap.start - heap.free; // includes malloc's own records
     }
     return out;
   }
@@ -167,7 +167,7 @@ private:
 std::optional<MallocArenas> find_mallocng(const Target &target) {
   const bool has_musl = std::any_of(target.modules.begin(), target.modules.end(), is_musl);
   if (!has_musl || target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
-    return std::nullopt; // others have the kernel's bytes, too, and nothing to be looked for
+    return std::nullopt; // other targets also have the kernel's random bytes, but no areas to search for
   return MallocngReader(target).read();
 }
 

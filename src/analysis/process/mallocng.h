@@ -1,7 +1,7 @@
-// mallocng, the malloc of musl (1.2; 1.2.3 was looked at), without symbols: its areas of group records are pages that
-// begin with a secret, which the auxiliary vector leads to; each record says where its group lies, and its group leads
-// back to it. Nothing is trusted: a record that is not sound is left out. Costs a load per page of writable memory, up
-// to the first area, and some per group. 64-bit Linux only. Call from one thread.
+// mallocng, the malloc of musl (1.2; 1.2.3 was looked at), read without symbols. Its areas of group records are pages
+// that begin with a secret, which is found through the auxiliary vector; each record has its group's address, and the
+// group leads back to it. Nothing is trusted: invalid records are left out. Costs a load per page of writable memory,
+// up to the first area, and some per group. 64-bit Linux only. One thread.
 #pragma once
 #include "analysis/process/malloc_arenas.h"
 
@@ -9,8 +9,8 @@
 
 namespace dnheap {
 
-// Groups that were mapped by themselves are heaps, of one arena; groups that lie in a slot of another one are part of
-// its heap. Nullopt: the target has no mallocng, or its areas were not found.
+// Returns one arena: separately mapped groups are its heaps, and a group in a slot of another one is part of that one's
+// heap. Nullopt if the target has no mallocng, or its areas were not found.
 std::optional<MallocArenas> find_mallocng(const Target &target);
 
 } // namespace dnheap

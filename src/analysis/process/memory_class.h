@@ -1,4 +1,4 @@
-// MemoryClass: what a byte of a process is there for, as `account` counts it. A table of names; plain data.
+// MemoryClass: the purpose of a byte of a process, as `account` counts it. A table of names; plain data.
 #pragma once
 #include "base/integers.h"
 
@@ -6,7 +6,7 @@ namespace dnheap {
 
 // In the order of the table.
 enum class MemoryClass : u8 {
-  objects, // where nobody asked which of them are alive
+  objects, // used if live and dead objects are not distinguished
   live_objects,
   dead_objects,
   frozen_objects,

@@ -19,7 +19,7 @@ constexpr u64 shown_unasked = 1000;
 report::Table empty_table(bool is_asked) {
   report::Table table;
   table.name = "stress_log";
-  table.title = "What the runtime noted last (its stress log)";
+  table.title = "Last messages of the runtime (stress log)";
   table.columns = {{"time", "Time", Kind::text},
                    {"ticks", "Ticks", Kind::number, Shown::in_data},
                    {"os_id", "Thread", Kind::number},
@@ -30,7 +30,7 @@ report::Table empty_table(bool is_asked) {
   return table;
 }
 
-// When it was noted: the log knows when it began, and how often its clock ticks.
+// Returns the time of a message, from the log's start time and the frequency of its clock; empty if unknown.
 std::string time_of(const StressLog &log, const StressMessage &message) {
   if (!log.frequency || !log.start_time || message.ticks < log.start_ticks)
     return "";
@@ -79,7 +79,7 @@ StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked) {
   if (!log) {
     if (is_asked && out.notes.empty())
       out.table.notes.push_back("none: the process was started without DOTNET_StressLog=1, or its runtime does not "
-                                "publish where that log lies (before .NET 11)");
+                                "publish the log's address (before .NET 11)");
     out.table.set_rows({});
     return out;
   }

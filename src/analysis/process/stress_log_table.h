@@ -1,4 +1,5 @@
-// The runtime's stress log, as `info` shows it. Reads all of it; names are looked up for the messages that are shown.
+// Makes the table of the runtime's stress log for `info`. Reads the whole log; names are looked up only for messages
+// that are shown.
 #pragma once
 #include "report/answer.h"
 #include "snapshot/snapshot.h"
@@ -7,11 +8,11 @@ namespace dnheap {
 
 struct StressLogAnswer {
   report::Table table; // "stress_log", oldest first
-  std::string fact;    // in one phrase; empty: the process keeps no such log
+  std::string fact;    // a summary in one phrase; empty: the process keeps no such log
   std::vector<std::string> notes;
 };
 
-// `is_asked`: all messages, else the newest thousand, for data formats.
+// `is_asked`: show all messages; else the newest thousand, in data formats only.
 StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked);
 
 } // namespace dnheap

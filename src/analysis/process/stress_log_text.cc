@@ -12,9 +12,9 @@ namespace dnheap {
 namespace {
 
 constexpr u64 longest_format = 1024, longest_text = 256, longest_message = 2048, widest = 64;
-constexpr u64 object_bits = 7; // of a MethodTable in an object's first word, which the GC may have set
+constexpr u64 object_bits = 7; // bits of a MethodTable in an object's first word, which the GC may have set
 
-// Bits of a facility in their order: inc/loglf.h.
+// Names of the facility bits, in their order: inc/loglf.h.
 constexpr const char *facilities[] = {"GC",
                                       "GCInfo",
                                       "Stubs",
@@ -52,7 +52,7 @@ struct Conversion {
   bool left = false, zeros = false, alternate = false, plus = false;
   u64 width = 0;
   std::optional<u64> precision;
-  u64 bytes = 4; // of the number
+  u64 bytes = 4; // size of the number
   bool wide = false;
   char kind = 0;
 };
@@ -131,7 +131,7 @@ private:
       } else if (rest_.starts_with("I32")) {
         rest_.remove_prefix(3);
       } else if (const char c = peek(); c == 'l' || c == 'z' || c == 'j' || c == 't' || c == 'I' || c == 'q') {
-        // "l" has 8 bytes but on Windows, where "ll" says so.
+        // "l" means 8 bytes except on Windows, which uses "ll" for that.
         to.wide = c == 'l';
         to.bytes = 8;
         take();
@@ -177,7 +177,7 @@ private:
       return "<text " + hex(value) + ">";
     return of.precision ? text->substr(0, *of.precision) : *text;
   }
-  // %pT: a type; %pM: a method; %pV: a symbol, %pK: a place in code.
+  // Formats %pT: a type; %pM: a method; %pV: a symbol, %pK: an address in code.
   std::string pointer(u64 value) {
     const char kind = peek();
     if (kind != 'T' && kind != 'M' && kind != 'V' && kind != 'K')
@@ -189,7 +189,7 @@ private:
     return name.empty() ? hex(value) : hex(value) + " (" + shortened(name, longest_text) + ")";
   }
   void pad(const Conversion &of, std::string text) {
-    if (text.starts_with("0x") && out_.ends_with("0x")) // the format's own: "Thread 0x%p"
+    if (text.starts_with("0x") && out_.ends_with("0x")) // the format has its own: "Thread 0x%p"
       text.erase(0, 2);
     const u64 missing = text.size() < of.width ? of.width - text.size() : 0;
     if (of.left)
@@ -202,7 +202,7 @@ private:
   const StressMessage &message_;
   const StressLogNames &names_;
   std::string_view rest_;
-  u64 next_ = 0; // argument
+  u64 next_ = 0; // the next argument
   std::string out_;
 };
 

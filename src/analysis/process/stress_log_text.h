@@ -1,6 +1,6 @@
-// Messages of the runtime's stress log as text: their formats are those of printf(), and of names of the runtime's,
-// which lie in the dump or in the runtime's file. Everything in them is untrusted: a format takes no more arguments
-// than the message has, and each becomes a short text, whatever it says.
+// Turns messages of the runtime's stress log into text. Their formats are those of printf() with extensions for the
+// runtime's names, and lie in the dump or in the runtime's file. Everything in them is untrusted: a format takes no
+// more arguments than the message has, and each becomes a short text, whatever it contains.
 #pragma once
 #include "runtime/coreclr/stress_log.h"
 #include "target/memory.h"
@@ -9,17 +9,17 @@
 
 namespace dnheap {
 
-// Names of a type by its MethodTable, and of a method by its MethodDesc; empty: that is none.
+// Returns the name of a type by its MethodTable, and of a method by its MethodDesc; empty if there is none.
 struct StressLogNames {
   std::function<std::string(Address)> type, method;
 };
 
-// Nullopt: the message's format is not in the dump.
+// Returns the message's text; nullopt if its format is not in the dump.
 std::optional<std::string> stress_message_text(const Memory &memory, const StressMessage &message,
                                                const StressLogNames &names);
-// "GC", "GC EH", "0x80000000".
+// Returns "GC", "GC EH", "0x80000000".
 std::string stress_facility_text(u32 facility);
-// "2026-11-26T20:47:47.123456Z", of a number of units of 100 ns since 1601; empty: of no year that a clock shows.
+// Returns "2026-11-26T20:47:47.123456Z" for a number of units of 100 ns since 1601; empty for an impossible year.
 std::string stress_time_text(u64 file_time);
 
 } // namespace dnheap

@@ -12,8 +12,8 @@ struct StackBlock {
   Address start = 0, end = 0;
 };
 
-// Three words of glibc's struct pthread: where the block with stack and record begins, its size, and how much of it is
-// guard. They come after the record's head; at 0x690 in 2.31 to 2.43.
+// Finds the block with stack and record from three words of glibc's struct pthread: its start, its size, and the size
+// of its guard. They come after the record's head; at 0x690 in 2.31 to 2.43.
 std::optional<StackBlock> find_block(const Memory &memory, Address record) {
   constexpr u64 first = 128, last = 0xa00, most = u64{4} << 30, most_record = 64 << 10;
   if (memory.try_load<u64>(record) != record || memory.try_load<u64>(record + 16) != record)
@@ -31,9 +31,9 @@ std::optional<StackBlock> find_block(const Memory &memory, Address record) {
   return std::nullopt;
 }
 
-// musl's struct pthread (1.2; older ones have one word more in front): its own address; behind the thread's id the
-// mapping with guard, stack and record, the stack's end, its size, and that of the guard. For the first thread they
-// are 0.
+// Finds the block from musl's struct pthread (1.2; older ones have one word more before it). The struct begins with its
+// own address; after the thread's id come the mapping with guard, stack and record, the stack's end, its size, and that
+// of the guard. For the first thread they are 0.
 std::optional<StackBlock> find_block_of_musl(const Memory &memory, Address record) {
   if (memory.try_load<u64>(record) != record)
     return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<StackBlock> find_block_of_musl(const Memory &memory, Address recor
   return std::nullopt;
 }
 
-// The mapping; of a container that has none, the range of known bytes.
+// Returns the mapping that contains the stack pointer, or the range of known bytes if the container has no mappings.
 std::optional<StackBlock> mapping_of_stack(const Target &target, Address stack_pointer) {
   auto after = std::upper_bound(target.mappings.begin(), target.mappings.end(), stack_pointer,
                                 [](Address at, const Mapping &mapping) { return at < mapping.start; });
@@ -65,7 +65,7 @@ std::optional<StackBlock> mapping_of_stack(const Target &target, Address stack_p
 } // namespace
 
 std::vector<ThreadMemory> find_thread_memory(const Target &target) {
-  constexpr u64 registers = 27, fs_base = 21; // of x64, as Linux lists them
+  constexpr u64 registers = 27, fs_base = 21; // numbers of x64 registers, as Linux lists them
   std::vector<ThreadMemory> out;
   for (const Thread &thread : target.threads) {
     if (!thread.stack_pointer)

@@ -1,6 +1,6 @@
-// ThreadMemory: what each thread's stack takes. On x64 glibc's and musl's own record of the thread says it, which lies
-// at the stack's upper end; else it is the mapping that holds the stack pointer. Some 300 loads per thread. Call from
-// one thread.
+// ThreadMemory: the memory of each thread's stack. On x64 it comes from glibc's or musl's own record of the thread,
+// which lies at the stack's upper end; otherwise it is the mapping that contains the stack pointer. Some 300 loads per
+// thread. One thread.
 #pragma once
 #include "target/target.h"
 
@@ -10,10 +10,10 @@ namespace dnheap {
 
 struct ThreadMemory {
   u64 thread = 0; // as Thread::id
-  // Without guard pages; with what else the C library keeps there for the thread.
+  // Without guard pages; includes other data of the C library for the thread.
   Address start = 0, end = 0;
-  Address in_use = 0;      // from here on: the page of the stack pointer
-  bool is_certain = false; // said by the thread's record; else the mapping may hold more than the stack
+  Address in_use = 0;      // beginning of the part in use: the page of the stack pointer
+  bool is_certain = false; // from the thread's record; otherwise the mapping may contain more than the stack
 };
 
 std::vector<ThreadMemory> find_thread_memory(const Target &target);

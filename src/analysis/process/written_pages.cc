@@ -12,7 +12,7 @@ namespace {
 using Stretches = std::vector<std::pair<Address, Address>>;
 
 constexpr u64 page_bytes = 4096;
-constexpr u64 pages_per_part = 4096; // what a thread takes at once
+constexpr u64 pages_per_part = 4096; // taken by a thread at once
 
 bool is_written(Bytes page) {
   const std::byte *at = page.data(), *const end = at + page.size();
@@ -44,7 +44,7 @@ Stretches written_pages(const Memory &memory, std::span<const std::pair<Address,
   for (const auto &[start, end] : among)
     for (Address at = start; at < end;) {
       const Range *range = memory.find(at);
-      if (!range) { // the next one that is known
+      if (!range) { // skip to the next known range
         const auto next = std::upper_bound(memory.ranges().begin(), memory.ranges().end(), at,
                                            [](Address a, const Range &r) { return a < r.address; });
         if (next == memory.ranges().end())
@@ -52,7 +52,8 @@ Stretches written_pages(const Memory &memory, std::span<const std::pair<Address,
         at = next->address;
         continue;
       }
-      const u64 into = at - range->address; // sizes, since the kernel's page lies at the end of the address space
+      const u64 into = at - range->address; // works with sizes, because the kernel's page lies at the end of the
+                                            // address space
       const u64 size = std::min({end - at, range->bytes.size() - into, pages_per_part * page_bytes - at % page_bytes});
       parts.push_back({at, range->bytes.subspan(into, size)});
       at += size;

@@ -1,6 +1,6 @@
-// Which pages of a dump hold a byte that is not zero: these had memory when it was taken. Others need not have had any.
-// Reads each page of the ranges that are asked about up to its first such byte, in parallel; of a dump that has mostly
-// objects that is little more than touching each page.
+// Finds the pages of a dump with a non-zero byte: these were resident when it was taken. Others may not have been.
+// Reads each page of the given ranges up to its first such byte, in parallel; in a dump that mostly has objects this
+// costs little more than touching each page.
 #pragma once
 #include "target/memory.h"
 
@@ -10,8 +10,8 @@
 
 namespace dnheap {
 
-// [start, end) by address, of 4 KiB each or where a range ends; neighbours are one. `among`: [start, end) that are
-// looked at, by address and without overlaps.
+// Returns [start, end) by address, in units of 4 KiB or up to a range's end; adjacent ones are merged. `among`: ranges
+// [start, end) to look at, by address and without overlaps.
 std::vector<std::pair<Address, Address>>
 written_pages(const Memory &memory, std::span<const std::pair<Address, Address>> among, unsigned threads);
 

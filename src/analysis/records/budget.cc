@@ -23,7 +23,7 @@ constexpr u64 most_limits = 10000;
 
 using Keys = std::vector<std::string_view>;
 
-// What may be limited of each part of a budget.
+// The figures that can be limited, by part of a budget.
 const Keys total_metrics = {"heap_bytes", "live_bytes", "mapped", "objects", "live_objects"};
 const Keys type_metrics = {"count", "live", "bytes", "retained"};
 const Keys owner_metrics = {"retained", "objects"};
@@ -61,7 +61,7 @@ private:
     throw UsageError(file_ + ": " + (at.empty() ? "the budget" : printable(at, 200)) + " " + what);
   }
 
-  // Of an object that has no other keys than these.
+  // Returns the members of an object that has no other keys than these.
   const Json::Members &members(const Json &json, const std::string &at, const Keys &keys) const {
     if (!json.is_object())
       refuse(at, "is no object, but " + printable(json.shown(), 60));
@@ -95,7 +95,7 @@ private:
     read_metrics(json, "totals", Limit(), total_metrics);
   }
 
-  // `names`: by which keys it may be named; `by_pattern`: what "match" is of, if it may be matched.
+  // `names`: the keys that can name the entry; `by_pattern`: what "match" applies to, if it is allowed.
   void read_entry(const Json &json, const std::string &at, const Names &names, std::optional<Limit::Of> by_pattern,
                   const Keys &metrics) {
     Keys keys;
@@ -207,7 +207,7 @@ private:
     limit.most = *value;
   }
 
-  // "12.5%" in thousandths of a percent.
+  // Returns "12.5%" in thousandths of a percent.
   static std::optional<u64> percentage(std::string_view text) {
     text.remove_suffix(1);
     if (text.empty() || text.find_first_not_of("0123456789.") != text.npos)

@@ -12,7 +12,7 @@ namespace dnheap {
 
 namespace {
 
-// Sums of what records claim.
+// Adds with saturation, because the figures in records are untrusted.
 u64 sum_of(u64 a, u64 b) { return a + b < a ? ~u64{0} : a + b; }
 void add(u64 &to, u64 more) { to = sum_of(to, more); }
 
@@ -48,7 +48,7 @@ void settle(Series &series) {
   series.trend = trend_of(series.bytes);
 }
 
-// What grew most first, then what shrank most, then the rest by size.
+// Orders those that grew most first, then those that shrank most, then the rest by size.
 bool comes_before(const Series &a, const Series &b) {
   const i64 of_a = change_of(a.bytes), of_b = change_of(b.bytes);
   auto rank = [](i64 change) { return change > 0 ? 0 : change < 0 ? 1 : 2; };
@@ -61,7 +61,7 @@ bool comes_before(const Series &a, const Series &b) {
   return a.name != b.name ? a.name < b.name : a.key < b.key;
 }
 
-// Rows of all records by their keys. `fill(series, row, record)` adds a row's figures.
+// Matches the rows of all records by their keys. `fill(series, row, record)` adds a row's figures.
 template <class Rows, class Key, class Fill>
 std::vector<Series> matched(std::span<const Record> records, Rows rows_of, Key key_of, Fill fill) {
   std::vector<Series> out;
@@ -83,10 +83,10 @@ std::vector<Series> matched(std::span<const Record> records, Rows rows_of, Key k
   return out;
 }
 
-// In parts, if all records have these.
+// Compares owners by parts if all records have parts.
 std::vector<Series> owners_of(std::span<const Record> records) {
   const bool in_parts = std::ranges::all_of(records, &Record::has_parts);
-  constexpr const char *shared = "shared"; // the kind of what earlier versions call "(shared)"
+  constexpr const char *shared = "shared"; // the kind of objects that earlier versions call "(shared)"
   return matched(
       records, [](const Record &record) -> auto & { return record.owners; },
       [&](const Record::Owner &owner) {
@@ -129,13 +129,13 @@ std::vector<Series> classes_of(std::span<const Record> records) {
       });
 }
 
-// Of records that have that: else all would seem to be new.
+// Returns nothing unless all records have waste: otherwise all of it would seem to be new.
 std::vector<Series> waste_of(std::span<const Record> records, std::vector<std::string> &notes) {
   for (const Record &record : records)
     if (!record.has_waste) {
-      notes.push_back("what is stored for nothing is not in " + file_name_of(record.name) +
-                      ": it has no contents of objects, or an earlier version of dnheap made it; so that is not "
-                      "compared");
+      notes.push_back(
+          "waste is not in " + file_name_of(record.name) +
+          ": it has no contents of objects, or an earlier version of dnheap made it; so waste is not compared");
       return {};
     }
   return matched(
@@ -150,7 +150,7 @@ std::vector<Series> waste_of(std::span<const Record> records, std::vector<std::s
       });
 }
 
-// Hours of each record from the first one on; and why some are not known.
+// Sets the hours of each record since the first one, and notes why some are unknown.
 void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   to.hours.assign(records.size(), std::nullopt);
   if (interval) {
@@ -160,7 +160,7 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   }
   bool in_order = true, one_id = true, one_runtime = true, by_file = false;
   std::optional<u64> before;
-  std::string unknown; // when these were taken
+  std::string unknown; // names of records whose time is unknown
   for (const Record &record : records) {
     one_id &= !record.pid || !records[0].pid || *record.pid == *records[0].pid;
     one_runtime &= record.version == records[0].version;
@@ -173,10 +173,10 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       before = record.taken;
   }
   if (!unknown.empty())
-    to.notes.push_back("when it was taken is not known of " + unknown + "; --interval can give the time between them");
+    to.notes.push_back("unknown when these were taken: " + unknown + "; --interval can give the time between them");
   if (!in_order)
-    to.notes.push_back("by their times these are not in the order in which they were taken: no rates; --interval can "
-                       "give the time between them");
+    to.notes.push_back("by their times these are not in the order in which they were taken: there are no rates; "
+                       "--interval can give the time between them");
   const char *differ = !one_id ? "process ids" : !one_runtime ? "runtimes" : nullptr;
   if (differ)
     to.notes.push_back("their " + std::string(differ) +
@@ -197,14 +197,15 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
                        "--interval says better");
 }
 
-// Null: all are whole dumps, or all extracts.
+// Returns an extract if the others are not; null if all are whole dumps, or all extracts.
 const Record *extract_among_whole(std::span<const Record> records) {
   const auto is_extract = [](const Record &record) { return record.is_extract; };
   const auto first = std::find_if(records.begin(), records.end(), is_extract);
   return first == records.end() || std::all_of(records.begin(), records.end(), is_extract) ? nullptr : &*first;
 }
 
-// Do two dumps have nothing in common that is the program's? The first and the last are asked. Told by namespaces.
+// Adds a note if no static field of the program is in both the first and the last record. Namespaces decide whether a
+// field is the program's.
 void tell_other_program(Comparison &to) {
   constexpr std::string_view is_static = "static ";
   const FrameworkNames framework({});
@@ -218,8 +219,8 @@ void tell_other_program(Comparison &to) {
     last |= owner.bytes.back() != 0;
   }
   if (first && last)
-    to.notes.push_back("no static field of the program's holds anything in both the first and the last: are these "
-                       "dumps of one program?");
+    to.notes.push_back("no static field of the program holds anything in both the first and the last: are these dumps "
+                       "of one program?");
 }
 
 } // namespace

@@ -24,7 +24,7 @@ namespace {
 
 using report::Cell;
 
-// One per name, largest first.
+// Returns one row per name, largest first.
 std::vector<Record::Type> types_of(Snapshot &snapshot, const DominatorTree &tree, const ReachedObjects &live) {
   TypeSystem &system = snapshot.runtime().types();
   std::map<std::string, u32> numbers;
@@ -142,11 +142,11 @@ Plan plan_record() {
 
 std::string Record::Owner::full_name() const { return dnheap::full_name(name, part); }
 
-// By way of JSON, as a saved one: so both are read by the same lines.
+// Goes through JSON, as a saved record does: so the same code reads both.
 Record take_record(Snapshot &snapshot) {
   report::Answer answer = ask(record_verb, snapshot, {});
   report::Completeness &completeness = *answer.completeness;
-  if (!completeness.gaps.empty()) { // their addresses are of no use elsewhere
+  if (!completeness.gaps.empty()) { // addresses of gaps are useless in a record
     u64 bytes = completeness.more_gap_bytes;
     for (const report::Completeness::Gap &gap : completeness.gaps)
       bytes += gap.end - gap.start;

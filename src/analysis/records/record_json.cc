@@ -1,4 +1,4 @@
-// Records as answers, and back from their JSON: what was saved is as little trusted as a dump.
+// Converts records to answers, and back from JSON: saved records are as untrusted as dumps.
 #include "analysis/records/record.h"
 #include "base/host/host.h"
 #include "base/json.h"
@@ -14,9 +14,9 @@ using report::Cell;
 using report::Kind;
 
 constexpr u64 largest_record = 64 << 20;
-constexpr u64 largest_number = u64{1} << 62; // so that differences have a sign
+constexpr u64 largest_number = u64{1} << 62; // limited so that differences have a sign
 
-// Reads values and knows where it is: "tables.types[3].count".
+// Reads values and knows its position: "tables.types[3].count".
 class Place {
 public:
   Place(const Json &json, std::string path) : json_(&json), path_(std::move(path)) {}
@@ -80,7 +80,8 @@ Record record_in(const Place &root, const std::string &name) {
   out.description = target.at("description").text();
   out.container = target.at("container").text();
   out.version = target.at("version").text();
-  out.is_extract = !target.is_null("extract") && target.at("extract").boolean(); // earlier versions do not say
+  out.is_extract = !target.is_null("extract") && target.at("extract").boolean(); // records of earlier versions do not
+                                                                                 // have it
   out.pid = target.number_or_null("pid");
   out.taken = target.number_or_null("taken");
   out.clock = target.is_null("clock") ? "" : target.at("clock").text();

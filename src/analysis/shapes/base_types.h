@@ -1,5 +1,6 @@
-// BaseTypes: does a type derive from another, named one? By its MethodTable's parents; of kinds of runtime that do not
-// say them, only the type itself is known. A few reads per question; names are kept by the type system. One thread.
+// BaseTypes: finds out whether a type derives from a named type, by the parents of its MethodTable. Kinds of runtime
+// that do not have parents there only know the type itself. A few reads per question; names are kept by the type
+// system. One thread.
 #pragma once
 #include "runtime/runtime.h"
 
@@ -15,9 +16,9 @@ class BaseTypes {
 public:
   explicit BaseTypes(const Runtime &runtime);
 
-  // The type itself counts.
+  // True if the type is `base` or derives from it.
   bool derives(Address method_table, std::string_view base) const;
-  // Does `passes` hold for the name of the type or of one that it derives from, nearest first?
+  // True if `passes` holds for the name of the type or of one that it derives from, nearest first.
   bool any_of(Address method_table, const std::function<bool(const std::string &)> &passes) const;
 
 private:

@@ -14,7 +14,7 @@ namespace {
 constexpr u64 most_collection_types = 60000;
 constexpr u64 most_locks = 1 << 16; // of one ConcurrentDictionary
 
-// "List<Shop.Order>" of "List", but not "List<Shop.Order>+Enumerator".
+// True for "List<Shop.Order>" if `generic` is "List", but not for "List<Shop.Order>+Enumerator".
 bool is_instance_of(std::string_view name, std::string_view generic) {
   if (!name.starts_with(generic) || name.size() <= generic.size() || name[generic.size()] != '<')
     return false;
@@ -27,7 +27,7 @@ bool is_instance_of(std::string_view name, std::string_view generic) {
   return false;
 }
 
-// An offset, if the field is of that kind and lies inside the object; 0: it does not.
+// Returns the field's offset, or 0 if there is none of that kind inside the object.
 u32 offset_in(FieldReader &fields, Address method_table, u64 base_size, const char *name, bool is_reference) {
   const InstanceField *field = fields.find(method_table, name);
   const u64 p = fields.pointer_size(), width = is_reference ? p : 4;
@@ -36,7 +36,7 @@ u32 offset_in(FieldReader &fields, Address method_table, u64 base_size, const ch
   return field->size && *field->size < 4 ? 0 : static_cast<u32>(field->offset);
 }
 
-// A number in a struct of the object.
+// Returns the offset of a number inside a struct of the object, or 0.
 u32 offset_within(FieldReader &fields, Address method_table, u64 base_size, const char *path) {
   const std::optional<u64> out = fields.offset(method_table, path);
   return out && *out + 4 + fields.pointer_size() <= base_size ? static_cast<u32>(*out) : 0;
@@ -44,13 +44,13 @@ u32 offset_within(FieldReader &fields, Address method_table, u64 base_size, cons
 
 } // namespace
 
-// A collection by the names of its type and of the fields that it has to have; null: it has no such field.
+// A collection by the names of its type and of the fields that it must have; null: no such field.
 struct CollectionShapes::Row {
   const char *type = ""; // generic or not
   Kind kind = Kind::array;
   const char *count = nullptr, *freed = nullptr; // numbers
   const char *first = nullptr, *second = nullptr, *third = nullptr;
-  const char *nested = ""; // the type's, which is meant
+  const char *nested = ""; // the name of the nested type, if that one is the collection
   bool is_inside = false;
 };
 
@@ -126,7 +126,7 @@ constexpr CollectionShapes::Row collection_rows[] = {
     {"System.Threading.Channels.ChannelReader", CollectionKind::refers_back},
     {"System.Threading.Channels.ChannelWriter", CollectionKind::refers_back},
     {"System.Runtime.CompilerServices.ConditionalWeakTable", CollectionKind::wrapper, nullptr, nullptr, "_container"},
-    // Of the places used so far: which have died, only handles tell.
+    // Counts the places used so far: only handles show which of them are dead.
     {"System.Runtime.CompilerServices.ConditionalWeakTable", CollectionKind::counted, "_firstFreeEntry", nullptr,
      "_entries", "_buckets", nullptr, "+Container", true},
 };
@@ -139,8 +139,8 @@ bool has_name_of(std::string_view name, const CollectionShapes::Row &row) {
   return name == row.type || is_instance_of(name, row.type);
 }
 
-// A class within a collection that derives from it (Hashtable+SyncHashtable, SortedSet+TreeSubSet) lends itself to
-// another one, which has the elements.
+// A class nested in a collection and derived from it (Hashtable+SyncHashtable, SortedSet+TreeSubSet) only wraps another
+// collection, which has the elements.
 const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table) {
   const CollectionShapes::Row *out = nullptr;
   std::string own;
@@ -168,7 +168,7 @@ bool CollectionShapes::is_called_so(const Runtime &runtime, Address method_table
   case Kind::node:
   case Kind::segment:
   case Kind::link:
-  case Kind::refers_back: return false; // a part of one
+  case Kind::refers_back: return false; // a part of a collection
   default: return true;
   }
 }
@@ -221,13 +221,13 @@ CollectionShapes::CollectionShapes(const Runtime &runtime, const HeapTypes &type
   }
 }
 
-// One collection that is read: its shape, and what lies behind its references.
+// The reading of one collection: its shape, and the objects that its references lead to.
 class CollectionShapes::Reading {
 public:
   Reading(const CollectionShapes &shapes, ReferenceReader &reader, Format format, CollectionFill &out)
       : shapes_(shapes), reader_(reader), format_(format), out_(out) {}
 
-  // False: what it says cannot be.
+  // Returns false if its contents are impossible.
   bool read(const OpenedObject &object) {
     const Shape &shape = shape_of(object);
     switch (shape.kind) {
@@ -258,12 +258,12 @@ private:
     return offset ? load_pointer(object.bytes + offset, format_) : 0;
   }
   u64 bytes_of(const OpenedObject &object) const { return align_up(object.size, u64{format_.pointer_size}); }
-  // Null: it is none of that kind.
+  // Returns null if the object at that address is none of that kind.
   const Shape *open(Address at, Kind kind, OpenedObject &out) const {
     const bool is_known = at && reader_.open(at, out) && shapes_.is_collection(out.id);
     return is_known && shape_of(out).kind == kind ? &shape_of(out) : nullptr;
   }
-  // Components of an array; 0 of null, nullopt of what is none.
+  // Returns the number of the array's components; 0 for null, nullopt if it is no array.
   std::optional<u64> length(Address array) const {
     OpenedObject opened;
     if (!array)
@@ -281,7 +281,7 @@ private:
       return false;
     out_.count = number(object, shape.count);
     out_.capacity = *first;
-    if (*first == 0) // an empty array is one for all
+    if (*first == 0) // all empty collections share one empty array
       out_.parts[0] = out_.slots[0] = 0;
     if (*second == 0)
       out_.parts[1] = out_.slots[1] = 0;
@@ -321,7 +321,7 @@ private:
       out_.count += load<u32>(counts.bytes + start + 4 * i, format_.byte_order);
     if (out_.count >= u64{1} << 32 || (out_.count && !add_nodes(referred_by(buckets, 0).first)))
       return false;
-    // Each lock is an object; the first one is the array, or an earlier one that it took the place of.
+    // Each lock is an object. The first one may be the array itself, or an earlier array.
     const Referred locked = referred_by(locks, 0), others = referred_by(locks, 1);
     if (OpenedObject lock; locked.first && locked.first != out_.parts[3] && reader_.open(locked.first, lock))
       out_.more_bytes += bytes_of(lock);
@@ -334,7 +334,7 @@ private:
     u64 count = 0;
     Address first = 0;
   };
-  // What an array's elements refer to, from one of them on.
+  // Returns the objects that the array's elements from `from` on refer to: their number, and the first one.
   Referred referred_by(const OpenedObject &array, u64 from) const {
     const u64 p = format_.pointer_size, places = load<u32>(array.bytes + p, format_.byte_order);
     Referred out;
@@ -372,7 +372,7 @@ private:
     return add_nodes(root);
   }
 
-  // As many nodes as elements, all like this one.
+  // Adds as many nodes as there are elements, all of this one's size.
   bool add_nodes(Address node) {
     OpenedObject opened;
     if (out_.count > shapes_.objects_ || !reader_.open(node, opened))
@@ -386,7 +386,7 @@ private:
     if (!inner || !reader_.open(inner, opened) || !shapes_.is_collection(opened.id) ||
         shape_of(opened).kind == Kind::wrapper || !read(opened))
       return false;
-    // To waste, it is the inner one that counts.
+    // The wrapper's bytes count as further parts; waste is measured on the inner collection.
     out_.more_bytes += bytes_of(opened);
     for (Address part : out_.parts)
       if (part && reader_.open(part, opened))
@@ -410,7 +410,8 @@ private:
                 to = static_cast<u32>(number(segment, shape->freed));
       if (places == 0 || (places & (places - 1)) != 0)
         return false;
-      // Both go on counting, past the end; one that takes no more elements ends twice its length further on.
+      // Both counters go on past the end of the array. A segment that takes no more elements has its end moved on by
+      // twice its length.
       if (to != from && to != from + 2 * places)
         out_.count += ((to - from - 1) & (places - 1)) + 1;
       out_.more_bytes += bytes_of(segment) + bytes_of(array);
@@ -452,12 +453,12 @@ std::vector<std::string> CollectionShapes::notes(const std::string &lost) const 
   constexpr u64 most = 5;
   std::vector<std::string> out;
   for (u64 i = 0; i < std::min<u64>(unknown_.size(), most); ++i)
-    out.push_back(unknown_[i] + " has not the fields that such a collection is known to have: " + lost);
+    out.push_back(unknown_[i] + " does not have the fields that such a collection should have: " + lost);
   if (unknown_.size() > most)
     out.push_back("and " + count_text(unknown_.size() - most) + " more such types");
   if (steps_ < 0)
-    out.push_back("chains of elements that share links, or lead back to themselves, were not followed to their end: of "
-                  "such collections " +
+    out.push_back("chains of elements that share links, or lead back to themselves, were not followed to their end: "
+                  "for each such collection, " +
                   lost);
   return out;
 }

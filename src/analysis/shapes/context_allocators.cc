@@ -9,11 +9,11 @@ namespace dnheap {
 
 namespace {
 
-// src/coreclr/binder/inc/assemblybinder.h, customassemblybinder.h: an ApplicationContext of some hundred bytes, the
-// handle of the managed context, the LoaderAllocator.
+// The native binder of a context has an ApplicationContext of some hundred bytes, the handle of the managed context,
+// and the LoaderAllocator (src/coreclr/binder/inc/assemblybinder.h, customassemblybinder.h).
 constexpr u64 binder_words = 128;
 
-// The managed LoaderAllocators, by their native part.
+// Returns the managed LoaderAllocators by their native part.
 std::unordered_map<Address, Address> allocators_by_native(Snapshot &snapshot, FieldReader &fields) {
   TypeSystem &types = snapshot.runtime().types();
   std::unordered_map<Address, Address> out;
@@ -46,7 +46,7 @@ ContextAllocators::ContextAllocators(Snapshot &snapshot, const std::vector<Addre
       const Address object = *word ? memory.try_pointer(*word).value_or(0) : 0;
       leads_back = leads_back || object == context;
       if (object != context && std::binary_search(contexts.begin(), contexts.end(), object))
-        break; // the next one's
+        break; // belongs to the next context
       if (const auto found = known.find(*word); found != known.end()) {
         if (leads_back)
           allocators_.emplace(context, Allocator{found->second, found->first});

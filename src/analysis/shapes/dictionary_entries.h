@@ -8,11 +8,11 @@
 namespace dnheap {
 
 struct DictionaryEntry {
-  Address key = 0, value = 0; // null where they cannot be read, and of an entry that was removed
+  Address key = 0, value = 0; // null if unreadable, or if the entry was removed
 };
 
-// In the order of its array. Nullopt: it has not the fields that a Dictionary is known to have, or more than `most`
-// entries.
+// Returns the entries in the order of the dictionary's array. Nullopt if it does not have the fields of a Dictionary,
+// or has more than `most` entries.
 std::optional<std::vector<DictionaryEntry>> dictionary_entries(const Runtime &runtime, FieldReader &fields,
                                                                Address dictionary, u32 most);
 

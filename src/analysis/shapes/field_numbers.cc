@@ -6,8 +6,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u32 most_slots = 8200;       // of one type: an array's element has no more
-constexpr u32 most_numbers = 1u << 31; // of all: then one for each type is left
+constexpr u32 most_slots = 8200;       // per type: an array's element has no more
+constexpr u32 most_numbers = 1u << 31; // in total: further types get one number each
 
 u32 slots_of(const ObjectLayout &layout, u64 p) {
   const u64 bytes =
@@ -15,7 +15,7 @@ u32 slots_of(const ObjectLayout &layout, u64 p) {
   return static_cast<u32>(std::clamp<u64>(bytes / p, 1, most_slots));
 }
 
-// Where an array's elements begin.
+// Returns the offset of an array's first element.
 u32 start_of(const GCDesc &references, u64 otherwise) {
   if (references.repeats_from())
     return *references.repeats_from();

@@ -1,7 +1,7 @@
-// FieldNumbers: one numbering of all places in objects where references lie: of each type its words, of arrays those of
-// one element. So that passes over millions of references can sum up by field, and names are told afterwards, of the
-// few that are shown. 16 bytes per type; of() costs a division for arrays of structs, else a shift. Immutable; of()
-// from any thread, text() from one.
+// FieldNumbers: one numbering of all places where objects have references: the words of each type, and for arrays the
+// words of one element. Passes over millions of references sum up by these numbers, and only the few fields that are
+// shown are named afterwards. 16 bytes per type; of() costs a division for arrays of structs, else a shift. Immutable;
+// of() runs in any thread, text() in one.
 #pragma once
 #include "objects/references.h"
 #include "runtime/runtime.h"
@@ -16,7 +16,7 @@ public:
   FieldNumbers(const Runtime &runtime, const HeapTypes &types);
 
   u32 count() const { return count_; }
-  // Of the reference that lies so many bytes into an object of the type.
+  // Returns the number of the reference at that offset in an object of the type.
   u32 of(TypeId type, u64 offset) const {
     const Row &row = rows_[static_cast<u32>(type)];
     u64 at = offset - row.start;
@@ -24,10 +24,10 @@ public:
       at = row.component == p_ ? 0 : at % row.component;
     return row.first + static_cast<u32>(std::min<u64>(at / p_, row.slots - 1));
   }
-  // Of what no field says: dependent handles.
+  // Returns the number for references without a field: dependent handles.
   u32 hidden(TypeId type) const { return rows_[static_cast<u32>(type)].first + rows_[static_cast<u32>(type)].slots; }
 
-  // The type, and how many bytes into one of its objects or elements the reference lies; nullopt: no field says.
+  // The type, and the offset of the reference in its object or element; nullopt: no field has it.
   struct Place {
     Address method_table = 0;
     std::optional<u64> offset;

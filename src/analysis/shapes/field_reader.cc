@@ -8,7 +8,7 @@ const InstanceField *FieldReader::find(Address method_table, std::string_view na
   if (!method_table)
     return nullptr;
   const std::vector<InstanceField> &fields = runtime_.fields().instance_fields(method_table);
-  // Of several the most derived one: inherited ones come first.
+  // Inherited fields come first; of several with the name the most derived one is taken.
   auto found = std::find_if(fields.rbegin(), fields.rend(), [&](const InstanceField &f) { return f.name == name; });
   return found == fields.rend() ? nullptr : &*found;
 }
@@ -26,7 +26,7 @@ std::optional<u64> FieldReader::offset(Address method_table, std::string_view pa
     const InstanceField *field = find(type, path.substr(0, dot));
     if (!field)
       return std::nullopt;
-    sum += field->offset - (type == method_table ? 0 : pointer_size()); // in structs as if they were boxed
+    sum += field->offset - (type == method_table ? 0 : pointer_size()); // offsets in a struct count as if it were boxed
     path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
     type = field->method_table;
   }

@@ -11,7 +11,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 auxv_file_name = 31;             // AT_EXECFN
-constexpr u64 most_environment = u64{6} << 20; // the kernel's limit of arguments and environment
+constexpr u64 most_environment = u64{6} << 20; // the kernel's limit for arguments and environment
 constexpr u64 longest_value = 200;
 constexpr u32 most_properties = 4096;
 constexpr std::string_view limit_names[] = {"GCHeapHardLimit", "System.GC.HeapHardLimit"};
@@ -27,12 +27,12 @@ bool is_limit(std::string_view name) {
   return std::ranges::any_of(limit_names, [&](std::string_view one) { return name.ends_with(one); });
 }
 
-// On Linux the kernel puts the environment's strings right below the program's file name.
+// On Linux the kernel puts the strings of the environment directly below the program's file name.
 void add_environment(const Target &target, GCSettings &to) {
   const auto file_name = target.auxv.find(auxv_file_name);
   if (file_name == target.auxv.end() || !file_name->second) {
-    to.problems.push_back("where this target has its environment variables is unknown: settings of the GC that stand "
-                          "there are missing");
+    to.problems.push_back(
+        "the place of this target's environment variables is unknown: GC settings in them are missing");
     return;
   }
   const Address end = file_name->second;
@@ -41,8 +41,7 @@ void add_environment(const Target &target, GCSettings &to) {
   const Bytes bytes = size ? target.memory.peek_up_to(end - size, size) : Bytes();
   std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   if (text.empty() || std::ranges::all_of(text, [](char c) { return c == 0; })) {
-    to.problems.push_back("the environment variables are not in this dump: settings of the GC that stand there are "
-                          "missing");
+    to.problems.push_back("the environment variables are not in this dump: GC settings in them are missing");
     return;
   }
   while (!text.empty()) {
@@ -53,12 +52,12 @@ void add_environment(const Target &target, GCSettings &to) {
   }
 }
 
-// Dictionary<string, object>, whose values are strings.
+// `dictionary` is a Dictionary<string, object>, whose values are strings.
 void add_properties(const Runtime &runtime, Address dictionary, GCSettings &to) {
   FieldReader fields(runtime);
   const auto entries = dictionary_entries(runtime, fields, dictionary, most_properties);
   if (!entries) {
-    to.problems.push_back("what AppContext has of the GC could not be read");
+    to.problems.push_back("the GC settings in AppContext could not be read");
     return;
   }
   auto text_of = [&](Address object) {
@@ -102,27 +101,26 @@ const GCSetting *GCSettings::hard_limit() const {
 GCSettings find_gc_settings(Snapshot &snapshot) {
   GCSettings out;
   if (snapshot.target().has_blanked_values()) {
-    out.problems.push_back("this core was extracted with --no-values: settings of the GC are not in it");
+    out.problems.push_back("this core was extracted with --no-values: GC settings are not in it");
     return out;
   }
   if (snapshot.target().os == OperatingSystem::linux_os)
     add_environment(snapshot.target(), out);
   else
-    out.problems.push_back("environment variables are read of Linux only: settings of the GC that stand there are "
-                           "missing");
-  std::vector<std::string> unsaid; // the roots' problems are said where roots are listed
+    out.problems.push_back("environment variables are only read on Linux: GC settings in them are missing");
+  std::vector<std::string> unsaid; // the listing of roots reports these problems
   std::vector<StaticRoot> statics;
   try {
     statics = snapshot.runtime().static_roots(unsaid);
-  } catch (const Error &) { // then the store is not found
+  } catch (const Error &) { // the store is then reported as not found
   }
   const auto store =
       std::ranges::find_if(statics, [](const StaticRoot &one) { return one.name == "System.AppContext.s_dataStore"; });
   if (store != statics.end())
     add_properties(snapshot.runtime(), store->object, out);
   else
-    out.problems.push_back("the properties that AppContext has are not known: settings of the GC in runtimeconfig.json "
-                           "are missing");
+    out.problems.push_back(
+        "the properties of AppContext were not found: GC settings in runtimeconfig.json are missing");
   return out;
 }
 

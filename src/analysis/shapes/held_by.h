@@ -1,8 +1,8 @@
-// HeldBy: by which field each of some objects is held, in words, for inspectors: HoldingFields of objects named by
-// their addresses. Garbage holds nothing: what only garbage refers to has nobody (where no root at all is known, all
-// objects count as holders). Nor do parts that belong to the objects themselves (a timer's inner objects, a delegate's
-// list). One parallel pass over all references of the heap, and Snapshot::live(); a bit per place of the heap, and some
-// 16 bytes per object. Throws Interrupted. One thread.
+// HeldBy: the name of the field that holds each of some objects, for inspectors: HoldingFields for objects given by
+// address. Garbage does not count as a holder, so an object that only garbage refers to has none; but if no root at all
+// is known, all objects count as holders. Inner parts of the objects themselves do not count either (a timer's inner
+// objects, a delegate's list). One parallel pass over all references of the heap, and Snapshot::live(); a bit per
+// possible object address, and some 16 bytes per object. Throws Interrupted. One thread.
 #pragma once
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"
@@ -12,21 +12,21 @@ namespace dnheap {
 
 struct HeldObject {
   Address address = 0;
-  u64 bytes = 0; // what it is worth: of several fields that which holds most counts
+  u64 bytes = 0; // its weight: if several fields hold it, it counts for the one that holds most
 };
 
-// Objects that are worth the same each, or what they take in the heap.
+// Gives each object the same weight; worth_their_size() gives it its size in the heap.
 std::vector<HeldObject> worth_the_same(const std::vector<TypedObject> &objects);
 std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<TypedObject> &objects);
 
 class HeldBy {
 public:
-  // `parts`: in any order. What is no object of the heap has no holder. `graph`: as of HoldingFields; with it what is
-  // alive is not asked for, and garbage counts as well.
+  // `parts`: in any order. Addresses that are no object of the heap have no holder. `graph`: as for HoldingFields; with
+  // it live objects are not computed, and garbage counts as a holder too.
   HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts = {},
          const ObjectGraph *graph = nullptr);
 
-  // As HoldingFields::text(): the field's number, and what it is called.
+  // Returns the field's number; text() names it as HoldingFields::text() does.
   u32 field(Address object) const;
   const std::string &text(u32 field) { return fields_.text(field); }
   const std::string &of(Address object) { return text(field(object)); }

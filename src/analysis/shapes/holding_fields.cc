@@ -13,14 +13,15 @@ namespace dnheap {
 
 namespace {
 
-// An object that is asked about, and a field that holds it.
+// One of the objects asked about, and a field that holds it.
 struct HoldingField {
   u32 object = 0, field = 0;
   auto operator<=>(const HoldingField &) const = default;
 };
 
-// One thread's part. Memory is prefetched, and read a little later, in three short queues: objects, whose first bytes
-// are read next; references, of which it is asked whether their target is asked about; fields of those that are.
+// The work of one thread. Memory is prefetched and read a little later, with three short queues: objects, whose first
+// bytes are read next; references, whose targets are looked up among the objects asked about; and fields of the
+// references that hit.
 class HolderReader {
 public:
   HolderReader(const ObjectIndex &asked, const References &references, const FieldNumbers &numbers,
@@ -55,12 +56,12 @@ private:
     Address address;
     Bytes bytes;
   };
-  // What field that is, is worked out for those few that lead to what is asked about.
+  // The field is determined only for the few references that lead to an object asked about.
   struct Waiting {
     u64 place, offset;
     TypeId type;
   };
-  // First in, first out, for some few.
+  // A short queue, first in, first out.
   template <class T, u64 size> class Queue {
   public:
     bool is_empty() const { return begin_ == end_; }
@@ -115,7 +116,7 @@ private:
     if (further_.size() >= limit_)
       compact();
   }
-  // So that it does not grow with the number of references.
+  // Removes duplicates, so that the list does not grow with the number of references.
   void compact() {
     std::sort(further_.begin(), further_.end());
     further_.erase(std::unique(further_.begin(), further_.end()), further_.end());
@@ -128,14 +129,14 @@ private:
   const References &references_;
   ReferenceReader reader_;
   const Format format_;
-  std::vector<HoldingField> further_; // beside the field that was met first
+  std::vector<HoldingField> further_; // holders other than the one that was met first
   u64 limit_ = 1 << 20;
   Queue<Unread, 16> objects_;
   Queue<Waiting, 64> waiting_;
   Queue<HoldingField, 32> holding_;
 };
 
-// Of the fields that hold an object the one that holds most.
+// Chooses, for each object with several fields, the field that holds most.
 void choose_fields(LargeArray<u32> &fields, const std::vector<HoldingField> &further,
                    const std::function<u64(u32)> &bytes) {
   if (further.empty())
@@ -154,7 +155,7 @@ void choose_fields(LargeArray<u32> &fields, const std::vector<HoldingField> &fur
   }
 }
 
-// The same objects by their numbers in the snapshot's index.
+// Returns the same objects by their numbers in the snapshot's index.
 ObjectBits bits_of(const ObjectIndex &asked, const ObjectIndex &index, unsigned threads) {
   ObjectBits out(index.count());
   parallel_for(asked.places().blocks(), threads, [&](u64 block, unsigned) {
@@ -166,13 +167,13 @@ ObjectBits bits_of(const ObjectIndex &asked, const ObjectIndex &index, unsigned 
   return out;
 }
 
-// Asked of every object: without a branch for each reference, which no processor foresees. References of objects are
-// asked in the order in which they are kept: the bits of those that follow are brought in, so that a branch that was
-// foreseen wrongly does not wait for memory.
+// Runs for every object, so it has no branch for each reference, which no processor could predict. References lie in
+// the order of the objects: the bits of later ones are prefetched, so that a wrongly predicted branch does not wait for
+// memory.
 bool refers_to_any(const Edges &edges, ObjectId object, const ObjectBits &bits) {
   constexpr u64 at_once = 64, ahead = 32;
   const std::span<const ObjectId> targets = edges.of(object);
-  if (targets.empty()) // of none at all there is no place of which to go ahead
+  if (targets.empty()) // an empty span has no address to prefetch from
     return false;
   const u64 from = static_cast<u64>(targets.data() - edges.targets.data()) + ahead;
   const u64 to = std::min<u64>(from + targets.size(), edges.targets.size());
@@ -188,7 +189,7 @@ bool refers_to_any(const Edges &edges, ObjectId object, const ObjectBits &bits) 
   return false;
 }
 
-// The lower, the better a name.
+// A lower rank makes a better name.
 u32 rank_of(const Root &root) {
   switch (root.kind) {
   case RootKind::static_field: return 0;
@@ -216,7 +217,7 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
     : snapshot_(snapshot), numbers_(snapshot.runtime(), snapshot.references().types()), fields_(asked.count()) {
   const ObjectIndex &index = snapshot.index();
   const References &references = snapshot.references();
-  const std::vector<Address> &left_out = snapshot.roots().holders; // what they hold are roots
+  const std::vector<Address> &left_out = snapshot.roots().holders; // objects held by these are roots
   const unsigned threads = std::max(snapshot.threads(), 1u);
   Timer timer(snapshot.watch(), "holders", snapshot.heap().segment_bytes());
   const ObjectBits asked_bits = graph ? bits_of(asked, index, threads) : ObjectBits();
@@ -252,7 +253,7 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
 void HoldingFields::add_roots(Snapshot &snapshot, const ObjectIndex &asked) {
   const RootSet &roots = snapshot.roots();
   std::unordered_map<std::string, u32> numbers;
-  std::unordered_map<u32, std::pair<u32, u32>> best; // by object: rank, index of the root
+  std::unordered_map<u32, std::pair<u32, u32>> best; // by object: rank, and index of the root
   for (u32 i = 0; i < roots.roots.size(); ++i) {
     const Root &root = roots.roots[i];
     const ObjectId object = asked.find(root.object);

@@ -1,10 +1,10 @@
-// HoldingFields: which field holds each of some objects, so that waste can be named by what a programmer changes. One
-// parallel pass over all references of the heap; 4 bytes per object that is asked about, and 8 for each further field
-// that holds one of them. Not for several threads.
+// HoldingFields: the field that holds each of some objects, so that waste is named by what a programmer can change. One
+// parallel pass over all references of the heap; 4 bytes per object asked about, and 8 for each further field that
+// holds one of them. One thread.
 //
-// An object that several fields hold counts with one of them only: with that which, of all, holds most bytes of those
-// asked about (then the lower number). One that no object holds counts with its root, and where there is none, with
-// nobody. So sums by field close, and do not depend on the number of threads.
+// If several fields hold an object, it counts for one of them only: the one that holds most bytes of all objects asked
+// about (on a tie the one with the lower number). An object that no object holds counts for its root, and without a
+// root for nobody. So sums by field add up, and do not depend on the number of threads.
 #pragma once
 #include "analysis/shapes/field_numbers.h"
 #include "analysis/shapes/suspended_calls.h"
@@ -22,15 +22,16 @@ public:
   static constexpr u32 nobody = 0;
   static constexpr const char *nobody_text = "(nobody)";
 
-  // `asked`: the objects, in places of the snapshot's index. `bytes`: what each is worth, by its number in `asked`.
+  // `asked`: the objects, in places of the snapshot's index. `bytes`: the weight of each, by its number in `asked`.
   // `among`: only these count as holders; null: all objects do. `graph`, if there is one already: only objects that
-  // refer to what is asked about are read, which for few of these takes a fraction of the time. Throws Interrupted.
+  // refer to objects asked about are read, which takes a fraction of the time if these are few. Throws Interrupted.
   HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
                 const HeapBits *among = nullptr, const ObjectGraph *graph = nullptr);
 
   u32 operator[](u64 number) const { return fields_[number]; } // by number in `asked`
-  // "Shop.Order._code", "System.String[]", "static Shop.Order.none", "(handle:strong)", "(nobody)"; of what suspended
-  // calls keep "variable order of Shop.Cart.Pay", or "a variable of Shop.Cart.Pay", if it is of one method only.
+  // Returns "Shop.Order._code", "System.String[]", "static Shop.Order.none", "(handle:strong)" or "(nobody)"; for
+  // objects that suspended calls keep "variable order of Shop.Cart.Pay", or "a variable of Shop.Cart.Pay", if all calls
+  // are of one method.
   const std::string &text(u32 field);
 
 private:
@@ -40,10 +41,10 @@ private:
 
   Snapshot &snapshot_;
   FieldNumbers numbers_;
-  LargeArray<u32> fields_; // nobody, a field's number + 1, behind these roots'
+  LargeArray<u32> fields_; // 0: nobody; else a field's number + 1; the roots' numbers follow
   std::vector<std::string> root_texts_;
   std::unordered_map<u32, std::string> texts_;
-  std::optional<SuspendedCalls> calls_; // once a field's name is asked for
+  std::optional<SuspendedCalls> calls_; // made when a field's name is first asked for
 };
 
 } // namespace dnheap

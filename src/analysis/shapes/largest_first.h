@@ -1,5 +1,5 @@
-// largest_first: the groups that an inspector has counted, in the order in which people read them. Linear but for the
-// sorting; any thread.
+// largest_first: sorts the groups that an inspector has counted for people to read. Linear but for the sorting; any
+// thread.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace dnheap {
 
-// The elements of a map, those with most first by `by` (a member of the group, or a function of it); equal ones in the
-// map's order. They stay in the map, which must not change meanwhile.
+// Returns pointers to the elements of a map, those with the largest `by` first (a member of the group, or a function of
+// it); equal ones keep the map's order. The map must not change meanwhile.
 template <class Groups, class By> auto largest_first(const Groups &groups, By by) {
   std::vector<const typename Groups::value_type *> out;
   for (const auto &one : groups)

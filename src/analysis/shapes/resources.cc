@@ -52,7 +52,7 @@ report::Table resources_table(const char *name, const ResourceGroups &groups) {
   return table;
 }
 
-// Of each type the kind that it is of.
+// Maps each type to its ResourceKind.
 std::map<Address, const ResourceKind *> types_of(Snapshot &snapshot, std::span<const ResourceKind> kinds) {
   const BaseTypes bases(snapshot.runtime());
   std::map<Address, const ResourceKind *> out;
@@ -76,8 +76,8 @@ void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answe
       answer.completeness->notes.add("and " + count_text(unknown.size() - 5) + " more such types");
       break;
     }
-    answer.completeness->notes.add(type + " has not the fields that tell the state of such an object: that of " +
-                                   count_text(count) + " objects is not told");
+    answer.completeness->notes.add(type + " does not have the fields for the state of such an object: the state of " +
+                                   count_text(count) + " objects is unknown");
   }
 }
 

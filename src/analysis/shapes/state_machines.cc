@@ -6,10 +6,10 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_awaiters = 64;      // references in the awaiters of one machine
-constexpr unsigned deepest_struct = 6; // structs in structs
+constexpr u64 most_awaiters = 64;      // references in one machine's awaiters
+constexpr unsigned deepest_struct = 6; // levels of structs inside structs
 
-// Where the bracket that opens at `open` closes; npos: nowhere.
+// Returns where the bracket that opens at `open` closes; npos: nowhere.
 std::size_t closing_bracket(std::string_view text, std::size_t open) {
   std::size_t depth = 0;
   for (std::size_t at = open; at < text.size(); ++at)
@@ -20,7 +20,7 @@ std::size_t closing_bracket(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-// Types that hold lambdas' variables are no part of a method's name.
+// Removes the types that hold lambdas' variables, because they are no part of a method's name.
 std::string_view without_closures(std::string_view type) {
   for (std::size_t at = type.rfind("+<>c"); at != type.npos && at > 0; at = type.rfind("+<>c")) {
     if (type.find('+', at + 1) != type.npos)
@@ -32,7 +32,7 @@ std::string_view without_closures(std::string_view type) {
 
 bool is_awaiter(std::string_view name) { return name.starts_with("<>u__") || name.starts_with("$A"); }
 bool is_state(std::string_view name) { return name == "<>1__state" || name == "$State"; }
-// Of Task.Yield(), or of a type that is not known.
+// True for an awaiter of Task.Yield(), or of unknown type.
 bool may_be_of_yield(const InstanceField &field) {
   return field.type == ElementType::ValueType &&
          (field.type_name.empty() || field.type_name.find("+YieldAwaiter") != std::string::npos);
@@ -81,13 +81,14 @@ const MachineShape *StateMachines::find(Address method_table) {
   shape.is_state_known = shape.state_at.has_value();
   if (!shape.is_state_known && (!fields.empty() || shape.method == name))
     return nullptr;
-  shape.are_awaiters_known = fields.size() > 1; // beside the state there is always what completes the task
+  shape.are_awaiters_known = fields.size() > 1; // besides the state every machine has a builder, which completes the
+                                                // task
   shape.may_yield = yields || !shape.has_awaiter_fields;
   out = std::move(shape);
   return &*out;
 }
 
-// The references of an awaiter, struct by struct.
+// Adds the references of an awaiter, struct by struct.
 void StateMachines::add_references(const InstanceField &field, u64 at, MachineShape &to) {
   struct Part {
     InstanceField field;

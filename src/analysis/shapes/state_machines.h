@@ -1,6 +1,6 @@
-// StateMachines: what compilers make of an asynchronous method: a type with the method's variables, the number of the
-// await that it stands at, and what it awaits there. By the names that C# and Visual Basic give. Some µs per type,
-// once; then look-ups. One thread; what a look-up gave may be read by any.
+// StateMachines: the types that compilers make of asynchronous methods: they have the method's variables, the number of
+// the await where it is suspended, and the object that it awaits there. Recognized by the names that C# and Visual
+// Basic give. Some µs per type, once; then look-ups. One thread; returned shapes may be read by any.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 
@@ -8,16 +8,17 @@
 
 namespace dnheap {
 
-// Offsets from where the machine begins: of a struct inside another object its first field, less a pointer.
+// Offsets are from the beginning of the machine; for a struct inside another object, that is its first field less a
+// pointer.
 struct MachineShape {
   Address method_table = 0;
   std::string method;              // "Shop.Cart.Pay"
-  std::optional<u64> state_at;     // i32: -1 runs, -2 done, else which await
-  std::vector<u64> awaiters;       // references, of which one that is not null is what is awaited
-  bool has_awaiter_fields = false; // whether or not these hold references
-  bool may_yield = true;           // false: it is known to have no await of Task.Yield()
-  bool is_state_known = true;      // false: the type's fields are not known, only whose machine it is
-  bool are_awaiters_known = true;  // the same of what it awaits
+  std::optional<u64> state_at;     // i32: -1 running, -2 done, else the number of the await
+  std::vector<u64> awaiters;       // references; the one that is not null is the awaited object
+  bool has_awaiter_fields = false; // true even if the fields hold no references
+  bool may_yield = true;           // false: it certainly has no await of Task.Yield()
+  bool is_state_known = true;      // false: the type's fields are unknown, only its method is known
+  bool are_awaiters_known = true;  // the same for the awaiters
   ResumePoint resumes_at = {};     // of a suspended runtime-async call, which has no such type
 };
 
@@ -25,7 +26,7 @@ class StateMachines {
 public:
   explicit StateMachines(const Runtime &runtime) : runtime_(runtime) {}
 
-  // Null: no such type. Valid as long as this object.
+  // Returns null if the type is no state machine. Valid as long as this object.
   const MachineShape *find(Address method_table);
 
 private:
@@ -35,7 +36,7 @@ private:
   std::map<Address, std::optional<MachineShape>> shapes_;
 };
 
-// "Shop.Cart.Pay" of "Shop.Cart+<Pay>d__11"; the name itself where it is none that a compiler makes so.
+// Returns "Shop.Cart.Pay" for "Shop.Cart+<Pay>d__11"; the name itself if no compiler makes such a name.
 std::string method_of_state_machine(std::string_view type_name);
 
 } // namespace dnheap

@@ -1,5 +1,5 @@
-// Which types of the heap are that of strings (System.String, told by the type system), and the characters of one of
-// them. string_types() asks for names, so from one thread; characters_of() from any.
+// Finds the types of strings (System.String, named by the type system) in the heap, and the characters of a string.
+// string_types() asks for names, so it needs one thread; characters_of() runs in any.
 #pragma once
 #include "objects/references.h"
 #include "runtime/string_object.h"
@@ -9,10 +9,10 @@
 
 namespace dnheap {
 
-// By TypeId.
+// Returns a flag per TypeId.
 std::vector<bool> string_types(const HeapTypes &types, const Runtime &runtime);
 
-// As they lie in the target; nullopt: its length is not sound.
+// Returns the characters as they lie in the target; nullopt if the length is impossible.
 std::optional<Bytes> characters_of(const OpenedObject &string, const StringLayout &layout, ByteOrder order);
 
 } // namespace dnheap

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_calls = 1 << 16; // of one chain, that are followed to its end
+constexpr u64 most_calls = 1 << 16; // more calls of one chain are not followed
 constexpr std::string_view dispatcher = ".DispatchContinuations";
 
 } // namespace
@@ -42,7 +42,7 @@ MachineShape SuspendedCalls::make_shape(const ResumePoint &point) {
   return out;
 }
 
-// The library's own leaves name what is awaited; else the innermost method keeps its awaiter among its data.
+// The library's own leaf objects name what is awaited; otherwise the innermost method keeps its awaiter among its data.
 SuspendedCalls::Chain SuspendedCalls::chain_of(Address state_object) {
   const Address mt = fields_.type_of(state_object);
   if (!mt)
@@ -58,7 +58,7 @@ SuspendedCalls::Chain SuspendedCalls::chain_of(Address state_object) {
 
 std::vector<SuspendedCalls::Running> SuspendedCalls::find_running() {
   std::vector<Running> out;
-  std::vector<std::string> ignored; // said where threads are listed
+  std::vector<std::string> ignored; // already reported where threads are listed
   for (const ThreadData &thread : runtime_.threads(ignored)) {
     snapshot_.watch().check();
     if (!thread.os_id.value_or(0))
@@ -75,8 +75,8 @@ std::vector<SuspendedCalls::Running> SuspendedCalls::find_running() {
   return out;
 }
 
-// The dispatcher keeps the task that it resumes behind the Continuation that comes next. The method that it resumed
-// stands above it, with a stub between them.
+// The dispatcher keeps the task that it resumes directly after the next Continuation. The method that it resumed is
+// above it on the stack, with a stub between them.
 std::optional<SuspendedCalls::Running> SuspendedCalls::running_in(std::span<const StackFrame> frames, u64 dispatcher) {
   const u64 p = fields_.pointer_size();
   Running out;
@@ -105,7 +105,7 @@ std::optional<SuspendedCalls::Running> SuspendedCalls::running_in(std::span<cons
   return out.shape.method.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-// Null: its method is not known.
+// Returns null if the method is unknown.
 const MachineShape *SuspendedCalls::shape_of_call(Address call) {
   const Memory &memory = fields_.memory();
   const std::optional<u64> place = memory.try_pointer(call + layout_->resume_info);
@@ -223,7 +223,7 @@ std::string SuspendedCalls::next_method_of(Address task) {
   return "";
 }
 
-// What a call goes on in, and what it has thrown, are references of any call; the first other one is the awaiter.
+// Every call has references to its context and its exception; the first other one is the awaiter.
 Address SuspendedCalls::awaiter_in(Address call) {
   ReferenceReader reader(snapshot_.references());
   OpenedObject opened;

@@ -1,7 +1,7 @@
-// SuspendedCalls: what the Continuation objects of runtime-async calls (.NET 11) say: which method goes on where, and
-// what the innermost call of a chain waits for. A chain leads from RuntimeAsyncTask.m_stateObject to its leaf, a
-// library's object that names what is awaited, and by Next from the innermost method to the outermost. A look-up of
-// code per place of resumption, once; some reads per call. One thread.
+// SuspendedCalls: reads the Continuation objects of runtime-async calls (.NET 11): which method resumes where, and what
+// the innermost call of a chain awaits. A chain leads from RuntimeAsyncTask.m_stateObject to its leaf, a library object
+// that names what is awaited, and by Next from the innermost method to the outermost. One look-up of code per place of
+// resumption; some reads per call. One thread.
 #pragma once
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -21,49 +21,50 @@ class SuspendedCalls {
 public:
   explicit SuspendedCalls(Snapshot &snapshot);
 
-  // False: the runtime has no such calls.
+  // False if the runtime has no such calls.
   bool exist() const { return layout_.has_value(); }
   const ContinuationLayout &layout() const { return *layout_; }
   bool is_call(Address method_table) const { return layout_ && runtime_.is_continuation(method_table); }
 
-  // The method that stands at its await of that number. Valid as long as this object.
+  // Returns the method that is suspended at its await number `state`; null if unknown. Valid as long as this object.
   const MachineShape *shape_of(Address resume_info, i32 state);
 
   struct Chain {
-    Address awaited = 0; // 0: nothing that is known
+    Address awaited = 0; // 0: unknown
     Address first = 0;   // the innermost method's Continuation; 0: none
-    // It awaits nothing any more: a SynchronizationContext or a TaskScheduler has it.
+    // True if it awaits nothing any more, and a SynchronizationContext or a TaskScheduler is to run it.
     bool is_in_context = false;
   };
   // `state_object`: RuntimeAsyncTask.m_stateObject.
   Chain chain_of(Address state_object);
 
-  // What runs now of a task whose chain is being resumed: the innermost method, which has no Continuation meanwhile.
+  // The running part of a task whose chain is being resumed: the innermost method, which has no Continuation meanwhile.
   struct Running {
     Address task = 0;   // the RuntimeAsyncTask
-    Address caller = 0; // the Continuation of the method that awaits the one that runs; 0: nobody does
+    Address caller = 0; // the Continuation of the method that awaits the running one; 0: none
     u64 thread = 0;     // the operating system's id
-    MachineShape shape; // of the method, which has no state
+    MachineShape shape; // of the running method, which has no state
   };
-  // Walks the stacks of all threads.
+  // Returns the running methods of all threads; walks all stacks.
   std::vector<Running> find_running();
 
-  // The method whose pending call is kept in that object: of a call its own, of a RuntimeAsyncTask, and of the leaf of
-  // its chain, the outermost of its calls. Empty: it is none of these, or that is not known.
+  // Returns the method whose pending call the object holds: for a call its own; for a RuntimeAsyncTask and the leaf of
+  // its chain the outermost of its calls. Empty if it is none of these, or the method is unknown.
   std::string method_of(Address object);
-  // The one of a RuntimeAsyncTask's calls that goes on first; empty: it is no such task, or that is not known.
+  // Returns the method of a RuntimeAsyncTask's calls that resumes first; empty if it is no such task, or the method is
+  // unknown.
   std::string next_method_of(Address task);
 
-  // What the method of a call calls the variable that lies so many bytes into its Continuation, by its metadata and the
-  // symbols beside its module: "order"; "order.0x8" inside of a struct. Empty: none of its variables lies there, or
-  // that is not known.
+  // Returns the name of the variable at that offset in a call's Continuation, from the metadata and the symbols beside
+  // the method's module: "order", or "order.0x8" inside of a struct. Empty if there is no variable, or its name is
+  // unknown.
   std::string variable_at(Address call, u64 offset);
-  // The same for all calls that are kept in objects of that type: "variable order of Shop.Cart.Pay", "a variable of
-  // Shop.Cart.Pay" where the target does not say which; empty: of several methods, or not known. The first time a look
-  // at the type of each object.
+  // The same for all calls whose objects have that type: "variable order of Shop.Cart.Pay", or "a variable of
+  // Shop.Cart.Pay" if the variable's name is unknown; empty if the calls are of several methods, or unknown. Looks at
+  // the type of each object the first time.
   std::string variable_of_all(Address method_table, u64 offset);
 
-  // How many places of resumption lead to no method, by why.
+  // Returns how many places of resumption lead to no method, by reason.
   const std::map<std::string, u64> &unknown() const { return unknown_; }
 
 private:
@@ -84,11 +85,12 @@ private:
   FieldReader fields_;
   const BaseTypes bases_;
   std::map<std::pair<Address, i32>, const MachineShape *> by_place_;
-  std::map<std::pair<std::string, i32>, MachineShape> shapes_; // code compiled anew is the same method
+  std::map<std::pair<std::string, i32>, MachineShape> shapes_; // keyed by name, because recompiled code is the same
+                                                               // method
   std::map<Address, bool> contexts_;                           // by type
   std::map<std::string, u64> unknown_;
-  std::unique_ptr<SourceLines> symbols_;                    // once a variable is asked for
-  std::map<Address, std::vector<SavedVariable>> variables_; // by where the call goes on
+  std::unique_ptr<SourceLines> symbols_;                    // made when a variable is first asked for
+  std::map<Address, std::vector<SavedVariable>> variables_; // by the place where the call resumes
   std::optional<std::map<Address, std::set<const MachineShape *>>> shapes_of_types_;
 };
 

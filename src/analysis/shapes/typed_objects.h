@@ -1,5 +1,6 @@
-// All objects of some types, found by one parallel walk of the heap: 16 bytes for each, by address. Which types there
-// are, Snapshot::tally() tells; asking for a type costs no more than asking for many. Throws Error, Interrupted.
+// Finds all objects of some types by one parallel walk of the heap: 16 bytes for each, in order of addresses.
+// Snapshot::tally() lists the types; asking for many types costs no more than asking for one. Throws Error,
+// Interrupted.
 #pragma once
 #include "snapshot/snapshot.h"
 
@@ -11,12 +12,12 @@ struct TypedObject {
   Address address = 0, method_table = 0;
 };
 
-// The types that occur in the heap and pass; Free is none. Ascending.
+// Returns the types that occur in the heap and pass, ascending; never Free.
 std::vector<Address> types_that(Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
-// By address, whatever the number of threads. `method_tables`: ascending.
+// Returns the objects by address, whatever the number of threads. `method_tables`: ascending.
 std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Address> &method_tables);
-// Of the types that pass.
+// Returns the objects of the types that pass.
 std::vector<TypedObject> objects_that(Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
 std::vector<Address> addresses_of(const std::vector<TypedObject> &objects);

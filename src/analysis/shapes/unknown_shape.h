@@ -1,4 +1,4 @@
-// What an inspector says of objects that are called as it knows them, but have other fields: they are never guessed at.
+// Makes an inspector's note about objects with a known type name but other fields; their contents are never guessed at.
 #pragma once
 #include "base/text.h"
 
@@ -10,7 +10,7 @@ namespace dnheap {
 
 // `what`: "it", "such a cache".
 inline std::string unknown_shape_note(u64 count, std::string_view type, std::string_view what) {
-  return fmt::format("{} objects of the type {} have not the fields that {} is known to have: they are not told",
+  return fmt::format("{} objects of the type {} do not have the fields that {} should have: they are left out",
                      count_text(count), type, what);
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char *columns_of_dominators =
     "object ADDRESS, dominator ADDRESS, owner TEXT, retained_bytes INTEGER, retained_objects INTEGER";
 
-// The types of columns are SQLite's, but ADDRESS, which tells `query` how to write a number.
+// Types of columns are SQLite's, except ADDRESS, which makes `query` write a number as an address.
 constexpr SqlTable all_tables[] = {
     {.name = "types",
      .columns = "id INTEGER, name TEXT, method_table ADDRESS, assembly TEXT, count INTEGER, bytes INTEGER, "
@@ -49,13 +49,13 @@ struct Table : sqlite3_vtab {
 struct Cursor : sqlite3_vtab_cursor {
   std::unique_ptr<SqlRows> rows;
 };
-// What a module's functions get to know of it.
+// Data for the functions of a module.
 struct Known {
   HeapTables *tables;
   const SqlTable *row;
 };
 
-// SQLite is C: no exception may pass through it.
+// SQLite is written in C: no exception may pass through it.
 template <class Do> int guarded(HeapTables &tables, Do body) {
   try {
     body();
@@ -95,8 +95,8 @@ bool is_address(const SqlTable &table, int column) {
   throw UsageError("query: an address is a number here: 0x7f… without quotes around it");
 }
 
-// A text equals no number: whoever compared an address with one would find nothing, and never know why. Where nothing
-// is looked up, filter() does not see with what an address is compared.
+// Refuses to compare an address with a text: a text never equals a number, so the result would be empty without a
+// reason. Without a look-up, filter() does not see the other operand.
 void check_constants([[maybe_unused]] const Table &of, [[maybe_unused]] sqlite3_index_info *info) {
 #if SQLITE_VERSION_NUMBER >= 3038000
   for (int i = 0; i < info->nConstraint; ++i) {
@@ -117,7 +117,7 @@ void check_constants([[maybe_unused]] const Table &of, [[maybe_unused]] sqlite3_
 #endif
 }
 
-// The number of the plan is the column that is looked up, and 1 more; 0: all rows.
+// The plan's number is 1 + the column that is looked up; 0: all rows.
 int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
   const Table &table = *static_cast<Table *>(of);
   const double objects = static_cast<double>(table.tables->snapshot().index().count());
@@ -129,7 +129,7 @@ int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
         !(table.row->look_up >> one.iColumn & 1))
       continue;
     if (info->idxNum && info->idxNum <= one.iColumn + 1)
-      continue; // the first column costs least
+      continue; // the first column has the cheapest look-up
     for (int j = 0; j < info->nConstraint; ++j)
       info->aConstraintUsage[j].argvIndex = 0;
     info->aConstraintUsage[i].argvIndex = 1;
@@ -158,7 +158,7 @@ int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlit
     if (looks_up && sqlite3_value_type(values[0]) == SQLITE_TEXT &&
         is_address(*static_cast<Table *>(cursor->pVtab)->row, plan - 1))
       refuse_text();
-    // What is no integer equals no address; SQLite compares the rows that there are once more.
+    // A value that is no integer equals no address; SQLite compares the returned rows itself once more.
     static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);
   });
 }
@@ -174,7 +174,7 @@ int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out) {
   return SQLITE_OK;
 }
 
-// Eponymous: there without CREATE; without xUpdate, so that nothing can be written.
+// An eponymous module needs no CREATE; without xUpdate nothing can be written.
 constexpr sqlite3_module module_functions = [] {
   sqlite3_module out{};
   out.xConnect = connect;
@@ -206,7 +206,7 @@ void HeapTables::add_to(sqlite3 *database, const std::string &prefix) {
   for (const SqlTable &table : all_tables) {
     sqlite3_create_module_v2(database, (prefix + table.name).c_str(), &module_functions, new Known{this, &table},
                              [](void *known) { delete static_cast<Known *>(known); });
-    // Named once it is known: later an authorizer may forbid what tells SQLite its columns.
+    // Compiled once now: later an authorizer may forbid the statement by which SQLite learns the columns.
     sqlite3_stmt *statement = nullptr;
     sqlite3_prepare_v2(database, ("select 1 from " + prefix + table.name).c_str(), -1, &statement, nullptr);
     sqlite3_finalize(statement);

@@ -21,7 +21,7 @@ void tell(sqlite3_context *context, std::string_view text) {
 }
 void tell(sqlite3_context *context, u64 number) { sqlite3_result_int64(context, static_cast<sqlite3_int64>(number)); }
 
-// Rows that are numbered from 0 on.
+// Rows numbered from 0.
 class NumberedRows : public SqlRows {
 public:
   void begin(int, i64) override { at_ = 0; }
@@ -32,7 +32,7 @@ protected:
   u64 at_ = 0;
 };
 
-// One row per object; of a look-up one at most.
+// One row per object; a look-up has at most one row.
 class ObjectRows : public SqlRows {
 public:
   explicit ObjectRows(HeapTables &tables)
@@ -56,7 +56,7 @@ public:
   i64 row_id() const override { return static_cast<i64>(address_); }
 
 protected:
-  // Is there a row for this object?
+  // True if there is a row for this object.
   virtual bool has_row() { return true; }
   void settle() {
     for (; at_ < end_; ++at_) {
@@ -181,7 +181,8 @@ public:
     settle();
   }
   bool at_end() const override { return place_ >= found_.size(); }
-  // The same whatever the row was found by: SQLite tells by it which rows two look-ups of one question (a or b) share.
+  // The same for a row however it was found: SQLite uses it to merge the results of two look-ups of one question (a or
+  // b).
   i64 row_id() const override { return static_cast<i64>(u64{source_number_} << 32 | found_[place_].nth); }
   void tell(sqlite3_context *context, int column) override {
     const Found &here = found_[place_];
@@ -198,7 +199,7 @@ public:
 private:
   struct Found {
     ObjectId target;
-    u32 nth; // of the source's references
+    u32 nth; // number among the source's references
     ReferenceNames::Name name;
   };
 
@@ -208,7 +209,7 @@ private:
       u64 number = next_source_++;
       if (by_target_) {
         if (number && sources_[number] == sources_[number - 1])
-          continue; // it refers to it several times: all of them were told
+          continue; // it refers to the target several times, and all of these were shown
         number = static_cast<u32>(sources_[number]);
       }
       if (number % 4096 == 0) {
@@ -228,7 +229,7 @@ private:
     u32 nth = 0;
     auto add = [&](Address address, auto name) {
       ++nth;
-      if (target_) { // of an array's references, all of which are looked at, few lead to it
+      if (target_) { // all references of an array are looked at, but few lead to the target
         if (address == target_address_)
           found_.push_back({*target_, nth, name()});
       } else if (const ObjectId to = address ? index_.find(address) : no_object; to != no_object) {
@@ -252,7 +253,7 @@ private:
   const References &references_;
   const ReferenceNames &names_;
   ReferenceReader reader_;
-  std::vector<Found> found_; // of one source
+  std::vector<Found> found_; // in one source
   std::span<const ObjectId> sources_;
   std::optional<ObjectId> target_;
   Address target_address_ = 0;
@@ -262,7 +263,7 @@ private:
   u32 source_number_ = 0;
 };
 
-// Types by TypeId; with Free, which has none, last, so that sums are those of stat.
+// Types by TypeId, followed by Free, which has no id, so that sums are those of stat.
 class Types final : public NumberedRows {
 public:
   explicit Types(HeapTables &tables) : tables_(tables), types_(tables.snapshot().references().types()) {
@@ -282,7 +283,7 @@ public:
     at_ = 0, end_ = rows_.size();
     if (column < 0)
       return;
-    // Ids ascend.
+    // Ids are ascending.
     const auto at = std::lower_bound(rows_.begin(), rows_.end(), value,
                                      [](const Row &row, i64 wanted) { return static_cast<i64>(row.id) < wanted; });
     at_ = static_cast<u64>(at - rows_.begin());
@@ -337,7 +338,7 @@ private:
   std::vector<std::pair<const HeldRoots::Owner *, ObjectId>> rows_;
 };
 
-// As `retained` lists them: what several hold together and what nothing holds, too, so that the sums are the heap's.
+// The owners as `retained` lists them, including shared and unreachable objects, so that the sums are the heap's.
 class OwnerRows final : public NumberedRows {
 public:
   explicit OwnerRows(HeapTables &tables) : lines_(tables.holding(false).owner_lines()) {}

@@ -1,4 +1,4 @@
-// The rows of one of HeapTables: a cursor that SQLite moves. For heap_tables.cc.
+// The rows of one of the HeapTables: a cursor that SQLite moves. For heap_tables.cc.
 #pragma once
 #include "analysis/sql/heap_tables.h"
 #include "objects/references.h"
@@ -13,7 +13,7 @@ namespace dnheap {
 class SqlRows {
 public:
   virtual ~SqlRows() = default;
-  // To the first row of all (column < 0), or of those with that value in a column that the table can look up.
+  // Moves to the first row of all (column < 0), or of those with that value in a column that has a look-up.
   virtual void begin(int column, i64 value) = 0;
   virtual void next() = 0;
   virtual bool at_end() const = 0;
@@ -23,7 +23,7 @@ public:
 
 struct SqlTable {
   const char *name, *columns;
-  u32 look_up = 0; // bit by column: equality with it is a look-up
+  u32 look_up = 0; // a bit per column: equality with it is a look-up
   u64 rows_per_object = 1;
   std::unique_ptr<SqlRows> (*rows)(HeapTables &tables) = nullptr;
 };

@@ -1,6 +1,6 @@
-// sqlite: the tables of `query` as a database (dominators as a view, so that each owner's name is there once), with
-// indexes and views for the usual questions. Made by SQLite itself out of those tables, row by row; graph and dominator
-// tree take what `retained` takes.
+// sqlite: the tables of `query` as a database (dominators as a view, so that each owner's name is stored once), with
+// indexes and views for the usual questions. SQLite itself makes it from those tables, row by row; graph and dominator
+// tree cost what `retained` costs.
 #include "algorithms/dominator_tree.h"
 #include "analysis/export/exporter.h"
 #include "analysis/export/held_roots.h"
@@ -13,7 +13,7 @@ namespace dnheap {
 
 namespace {
 
-// A table, and how it is filled; of most it is the one of the same name that `query` has.
+// A table, and the query that fills it; most are filled from the table of `query` with the same name.
 struct Made {
   const char *name, *columns, *rows = nullptr;
 };
@@ -25,7 +25,7 @@ constexpr Made made_tables[] = {
                 "reached INTEGER"},
     {"refs", "source INTEGER, target INTEGER, field TEXT, element INTEGER"},
     {"roots", "kind TEXT, owner TEXT, object INTEGER"},
-    // Owners' names, of which there are few, were 12 % of the file.
+    // A table of its own, because the few owners' names were 12 % of the file.
     {"owner_names", "id INTEGER PRIMARY KEY, name TEXT UNIQUE",
      "SELECT NULL, owner FROM (SELECT owner FROM heap_roots UNION SELECT owner FROM heap_owners)"},
     {"owners", "owner TEXT, kind TEXT, rank TEXT, retained_bytes INTEGER, retained_objects INTEGER"},

@@ -12,14 +12,14 @@ namespace dnheap {
 namespace {
 
 constexpr u32 none = ~u32{0};
-constexpr u64 block = 4096;         // methods that a thread looks up at a time
+constexpr u64 block = 4096;         // methods per parallel step
 constexpr u32 deepest = 1000;       // frames of a stack
-constexpr u64 most_parts = 1 << 24; // stacks that are kept apart while they are counted
-constexpr u64 most_inner = 1 << 20; // tasks that one method waits for at once
+constexpr u64 most_parts = 1 << 24; // stacks that are kept apart while they are counted; no more are counted
+constexpr u64 most_inner = 1 << 20; // tasks that one method awaits at once
 
 enum Progress : u8 { not_met, being_built, built };
 
-// What is awaited, by the beginning of its type's name.
+// Names what is awaited, by the beginning of its type's name.
 struct Word {
   const char *type, *what;
 };
@@ -54,7 +54,7 @@ AsyncStacks::AsyncStacks(Tasks &tasks, const ThreadPool &pool, const Runtime &ru
   first_part_.assign(tasks_.count(), 0);
   part_count_.assign(tasks_.count(), 0);
   is_on_stack_.assign(tasks_.count(), false);
-  for (bool rest : {false, true}) // the rest: circles, of which each method is awaited
+  for (bool rest : {false, true}) // second pass: cycles, in which each method is awaited
     for (TaskNumber task = 0; task < tasks_.count(); ++task)
       if (is_pending_method(task) && progress_[task] == not_met && (rest || !is_awaited_[task])) {
         build(task);
@@ -115,7 +115,7 @@ AsyncStacks::Inner AsyncStacks::inner_of(TaskNumber method) const {
   return out;
 }
 
-// Each method after those that it awaits.
+// Builds the stacks of `outermost`; each method is finished after those that it awaits.
 void AsyncStacks::build(TaskNumber outermost) {
   struct Step {
     TaskNumber method;
@@ -143,7 +143,7 @@ void AsyncStacks::build(TaskNumber outermost) {
 void AsyncStacks::finish(TaskNumber method, const Inner &inner) {
   first_part_[method] = static_cast<u32>(parts_.size());
   const u32 frame = frame_of(method);
-  std::set<u32> things; // of which each counts once, however many of them it waits for
+  std::set<u32> things; // each counts once, however many of them the method awaits
   auto innermost = [&](AwaitedThing awaited) {
     const u32 thing = thing_number(std::move(awaited));
     if (things.insert(thing).second)
@@ -182,7 +182,7 @@ void AsyncStacks::finish(TaskNumber method, const Inner &inner) {
 }
 
 void AsyncStacks::add_part(TaskNumber method, const Part &part) {
-  for (u32 i = 0; i < std::min<u32>(part_count_[method], 16); ++i) // what is alike mostly comes together
+  for (u32 i = 0; i < std::min<u32>(part_count_[method], 16); ++i) // equal parts mostly come one after the other
     if (Part &known = parts_[first_part_[method] + part_count_[method] - 1 - i]; known.node == part.node) {
       known.count += part.count;
       known.calls += part.calls;
@@ -207,7 +207,7 @@ u32 AsyncStacks::node_number(const Node &node, u32 depth) {
 
 u32 AsyncStacks::frame_of(TaskNumber method) {
   const MachineShape *machine = tasks_.machine(method);
-  // Methods that are not understood differ by their types; a machine whose fields are not known has no state.
+  // Methods of unknown types are distinguished by type; a machine with unknown fields has no state.
   constexpr i32 no_state = std::numeric_limits<i32>::min();
   const i32 key = machine ? tasks_.state(method).value_or(no_state) : static_cast<i32>(tasks_.type_number(method));
   auto [known, is_new] = frame_numbers_.try_emplace({machine, key}, static_cast<u32>(frames_.size()));
@@ -230,20 +230,20 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
   Address mt = object ? method_table_of(runtime_.memory(), object) : 0;
   if (!mt) {
     const std::optional<i32> state = tasks_.state(method);
-    const char *what = !state                                        ? "cannot be told"
+    const char *what = !state                                        ? "unknown"
                        : *state == -1                                ? "nothing: it runs"
-                       : !tasks_.machine(method)->are_awaiters_known ? "cannot be told"
+                       : !tasks_.machine(method)->are_awaiters_known ? "unknown"
                        : is_queued(method)                           ? "its turn to run"
                                                                      : "other"; // an awaiter that holds no reference
     return {what, ""};
   }
   if (!runtime_.types().object_layout(mt))
-    return {"cannot be told", ""};
-  if (fields_.find(mt, "_source")) // a ValueTask that became a task
+    return {"unknown", ""};
+  if (fields_.find(mt, "_source")) // a ValueTask converted to a task
     if (const Address source = fields_.reference_or_null(object, "_source"); source && fields_.type_of(source))
       mt = fields_.type_of(source);
   if (!runtime_.types().object_layout(mt))
-    return {"cannot be told", ""};
+    return {"unknown", ""};
   const std::string &type = runtime_.types().name(mt);
   if (task != no_task && !tasks_.is_pending(task))
     return {"its turn to run", type};
@@ -260,7 +260,7 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
           type};
 }
 
-// Of one whose awaiter holds no reference, as that of Task.Yield().
+// True if a method whose awaiter holds no reference, as that of Task.Yield(), is waiting to run.
 bool AsyncStacks::is_queued(TaskNumber method) const {
   const TaskNumber task = tasks_.task_of_call(method);
   return task != no_task ? tasks_.is_in_context(method) || pool_.suspended_tasks.contains(tasks_.address(task))
@@ -278,7 +278,7 @@ void AsyncStacks::count_stacks() {
         it->second.calls += part.calls;
       }
     }
-  std::vector<std::pair<AsyncStack, u32>> all; // and its node
+  std::vector<std::pair<AsyncStack, u32>> all; // with its node
   for (const auto &[node, part] : by_node) {
     AsyncStack stack;
     stack.count = part.count;

@@ -14,7 +14,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_inners = 1000, most_types = 5;
-constexpr u64 most_earlier = 1000, longest_trace = 1 << 18; // calls, and characters, of a stack that is text
+constexpr u64 most_earlier = 1000, longest_trace = 1 << 18; // limits for a stack kept as text: calls, and characters
 
 const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const CoreClr *>(&runtime); }
 
@@ -42,7 +42,7 @@ bool ExceptionObjects::is_exception_type(Address method_table) const {
 }
 
 bool ExceptionObjects::is_exception(Address object) const {
-  // Of a dump without heap it may not be known where that was.
+  // In a dump without heap segments the heap's extent may be unknown.
   const Heap &heap = snapshot_.heap();
   const bool may_be = object && (heap.holds(object) || heap.segments().empty());
   const Address type = may_be ? method_table_of(runtime_.memory(), object) : Address{0};
@@ -76,7 +76,7 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
   return out;
 }
 
-// "   at Shop.Cart.Pay(Int32 sum) in /src/Cart.cs:line 12", in the words of the program's language.
+// Parses lines such as "   at Shop.Cart.Pay(Int32 sum) in /src/Cart.cs:line 12"; "at" and "in" may be translated.
 void ExceptionObjects::read_earlier(ExceptionObject &to) {
   const Address text = fields_.reference_or_null(to.address, "_remoteStackTraceString");
   const std::optional<StringText> trace =
@@ -92,8 +92,8 @@ void ExceptionObjects::read_earlier(ExceptionObject &to) {
   }
 }
 
-// NativeAOT keeps where each call would have gone on, innermost first; a mark that is no address stands where it was
-// thrown again.
+// NativeAOT keeps the return address of each call, innermost first; a marker that is no address shows where the
+// exception was thrown again.
 void ExceptionObjects::read_native_stack(const NativeAot &runtime, ExceptionObject &to) {
   constexpr u64 most_calls = 1 << 16;
   const std::optional<Address> stack = fields_.reference(to.address, "_corDbgStackTrace");
@@ -127,7 +127,7 @@ std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
 std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {
   std::vector<ExceptionInFlight> out;
   if (!core_clr(runtime_)) {
-    problems.push_back("which thread deals with which exception is told of CoreCLR only");
+    problems.push_back("exceptions in flight are only known in CoreCLR");
     return out;
   }
   try {
@@ -135,8 +135,8 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
     std::vector<HandleData> handles;
     try {
       handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
-    } catch (const Error &e) { // where threads refer to the objects themselves, these are known all the same
-      problems.push_back(std::string("exceptions that only a handle of a thread leads to are not told: ") + e.what());
+    } catch (const Error &e) { // exceptions to which threads refer directly are known all the same
+      problems.push_back(std::string("exceptions to which only a thread's handle leads are missing: ") + e.what());
     }
     const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
                                   [&](Address object) { return is_exception(object); });
@@ -144,7 +144,7 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
       out.push_back(
           {one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested, one.is_at_hand});
   } catch (const Error &e) {
-    problems.push_back(std::string("which thread deals with which exception cannot be told: ") + e.what());
+    problems.push_back(std::string("exceptions in flight are unknown: ") + e.what());
   }
   return out;
 }

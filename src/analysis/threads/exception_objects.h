@@ -1,5 +1,5 @@
-// ExceptionObjects: exceptions on the heap, what each says of itself, and which thread is dealing with which. To list
-// them all takes two walks of the heap, and some µs each; who knows which one is wanted needs no walk. One thread.
+// ExceptionObjects: the exceptions on the heap, their contents, and which thread is handling which. Listing them all
+// takes two walks of the heap, and some µs each; reading a known one needs no walk. One thread.
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
@@ -17,17 +17,18 @@ class NativeAot;
 struct ExceptionObject {
   Address address = 0, method_table = 0;
   std::optional<u32> hresult;
-  Address inner = 0, message = 0; // objects; 0: none
-  std::vector<Address> inners;    // all of an AggregateException's, at most 1,000; of others the one, if there is one
-  std::vector<Address> methods;   // MethodDescs of the calls that it passed through, the deepest first
-  std::vector<Address> ips;       // of each where it stood: in the instruction that called, or that failed
+  Address inner = 0, message = 0; // addresses of objects; 0: none
+  std::vector<Address> inners;    // all inner exceptions of an AggregateException, at most 1,000; else the single one,
+                                  // if any
+  std::vector<Address> methods;   // MethodDescs of the calls that it passed through, innermost first
+  std::vector<Address> ips;       // for each call the instruction that called or failed
   bool is_stack_known = true;
-  // Of calls that it passed through before it was thrown again, or that the runtime keeps as text alone (of a static
-  // constructor that failed): as Exception.StackTrace names them, the deepest first, at most 1,000.
+  // Calls that are kept as text only, as Exception.StackTrace names them: those from before it was thrown again, or
+  // those of a static constructor that failed. Innermost first, at most 1,000.
   std::vector<std::string> earlier;
 };
 
-// Of a thread that deals with an exception.
+// An exception that a thread is handling.
 struct ExceptionInFlight {
   Address object = 0;
   std::optional<u64> os_id, managed_id;
@@ -39,12 +40,13 @@ public:
   explicit ExceptionObjects(Snapshot &snapshot);
 
   const std::vector<TypedObject> &all(); // by address
-  // By its type.
+  // True if the object's type derives from System.Exception.
   bool is_exception(Address object) const;
   ExceptionObject read(const TypedObject &object);
-  // "System.TimeoutException ×3, Shop.Failure" of what is inside; the most frequent first. Empty: nothing is.
+  // Returns the types of the inner exceptions, most frequent first: "System.TimeoutException ×3, Shop.Failure"; empty
+  // if there are none.
   std::string inner_types(const ExceptionObject &of) const;
-  // By thread. What could not be read is added to `problems`.
+  // Returns them by thread. Adds to `problems` what could not be read.
   std::vector<ExceptionInFlight> in_flight(std::vector<std::string> &problems);
 
 private:
@@ -56,9 +58,9 @@ private:
   const Runtime &runtime_;
   const BaseTypes bases_;
   FieldReader fields_;
-  mutable std::map<Address, bool> types_; // MethodTable → is it an exception's?
+  mutable std::map<Address, bool> types_; // MethodTable → whether it is an exception type
   std::optional<std::vector<TypedObject>> all_;
-  std::optional<MethodDescs> methods_; // of CoreCLR; so the next
+  std::optional<MethodDescs> methods_; // CoreCLR only, like the next one
   std::optional<StackTrace> stacks_;
 };
 

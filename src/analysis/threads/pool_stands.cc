@@ -9,7 +9,7 @@ namespace dnheap {
 
 namespace {
 
-// Of waits_for(): these workers do their work, or have none.
+// Results of waits_for() that do not mean "blocked".
 constexpr const char *no_blocks[] = {"sockets", "a file", "the console", "the next timer"};
 constexpr const char *idle_worker = "work (idle pool worker)", *gate_thread = "the pool's timer";
 

@@ -1,4 +1,4 @@
-// PoolStands: where the workers of .NET's own thread pool stand, by their stacks: who idles, and who waits for what.
+// PoolStands: the workers of .NET's own thread pool by the state that their stacks show: idle, or blocked and by what.
 // The pool itself counts only those that wait for a task. Every answer that counts workers takes this count, so that no
 // two differ. Costs a look at each thread. One thread.
 #pragma once
@@ -12,10 +12,10 @@ namespace dnheap {
 
 struct PoolStands {
   u64 workers = 0, idle = 0, blocked = 0;
-  std::map<std::string, u64> waits; // "a lock" → how many of those that are blocked
+  std::map<std::string, u64> waits; // "a lock" → number of blocked workers
   u64 queued = 0;                   // work items that wait for a worker
   bool is_queue_cut = false;        // there are more
-  // "3 for a lock, 1 for a task"; empty: nobody is blocked.
+  // Returns "3 for a lock, 1 for a task"; empty if no worker is blocked.
   std::string text() const;
   // Nobody is there for what waits, and more than a moment's work does: half of the workers are blocked, or each has
   // two more to do.
@@ -24,7 +24,7 @@ struct PoolStands {
   std::string starved_text() const;
 };
 
-// `waits`: what each of the threads waits for. The queues are left to the caller.
+// `waits`: for each thread what it waits for. The queues are left to the caller.
 PoolStands find_pool_stands(const Runtime &runtime, std::span<const ThreadData> threads,
                             std::span<const WaitText> waits);
 

@@ -9,13 +9,13 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_branches = 30; // drawn within each other; deeper ones begin below their caller
+constexpr u64 most_branches = 30; // branches drawn within each other; deeper ones begin below their caller
 
-// A method, or calls that follow each other again and again, in one or more stacks.
+// A method, or a repeated sequence of calls, in one or more stacks.
 struct Node {
   std::string text;
   u64 threads = 0;
-  std::map<std::string, u64> inner; // text → index of what is called from here
+  std::map<std::string, u64> inner; // text → index of the node called from here
 };
 
 std::vector<Node> trie_of(std::span<const AlikeStacks> stacks) {
@@ -30,7 +30,7 @@ std::vector<Node> trie_of(std::span<const AlikeStacks> stacks) {
       if (is_new) {
         Node node;
         node.text = inner->first;
-        nodes.push_back(std::move(node)); // `inner` is invalid now
+        nodes.push_back(std::move(node)); // invalidates `inner`
       }
       nodes[at].threads += stack.threads;
     }
@@ -44,9 +44,9 @@ std::vector<StackTreeLine> stack_tree(std::span<const AlikeStacks> stacks) {
   const std::vector<Node> nodes = trie_of(stacks);
   struct Pending {
     u64 node = 0;
-    std::string lead;   // drawn before its line
-    std::string behind; // before the lines of what it calls
-    u64 branches = 0;   // around it
+    std::string lead;   // drawn before this node's line
+    std::string behind; // drawn before the lines of its callees
+    u64 branches = 0;   // number of branches around this node
   };
   std::vector<StackTreeLine> out;
   std::vector<Pending> pending = {{}};
@@ -63,12 +63,12 @@ std::vector<StackTreeLine> stack_tree(std::span<const AlikeStacks> stacks) {
       inside += nodes[index].threads;
     }
     std::stable_sort(inner.begin(), inner.end(), [&](u64 a, u64 b) { return nodes[a].threads > nodes[b].threads; });
-    // One that all go on to is drawn below its caller.
+    // A callee that all threads enter is drawn directly below its caller.
     if (inner.size() == 1 && inside == node.threads) {
       pending.push_back({inner[0], at.behind, at.behind, at.branches});
       continue;
     }
-    for (u64 i = inner.size(); i-- > 0;) { // the first one is taken next
+    for (u64 i = inner.size(); i-- > 0;) { // pushed in reverse: the first one is taken next
       const bool is_last = i + 1 == inner.size();
       if (at.node == 0 || at.branches == most_branches)
         pending.push_back({inner[i], at.behind, at.behind, at.branches});

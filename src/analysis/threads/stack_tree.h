@@ -1,5 +1,5 @@
-// Many stacks as one tree, from the outermost methods inwards: where stacks part, a branch begins. For `stack --merge`.
-// Linear in the methods of all stacks together; from any thread.
+// Merges many stacks into one tree, from the outermost methods inwards; a branch begins where stacks differ. For `stack
+// --merge`. Linear in the methods of all stacks together; any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -15,14 +15,15 @@ struct AlikeStacks {
   u64 threads = 0;
 };
 
-// A method with how many threads are in it, drawn as a branch. What repeats is one line: "Walk(Node) ×21,633",
+// A method and the number of threads in it, drawn as a branch. Repeats are one line: "Walk(Node) ×21,633",
 // "(Ping(Int32) → Pong(Int32)) ×5,000".
 struct StackTreeLine {
   u64 threads = 0;
   std::string text;
 };
 
-// Branches of most threads first, then by name. Each element of `stacks` has other methods than all others.
+// Returns the lines; branches with most threads first, then by name. All elements of `stacks` must have different
+// methods.
 std::vector<StackTreeLine> stack_tree(std::span<const AlikeStacks> stacks);
 
 } // namespace dnheap

@@ -9,8 +9,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 block = 4096;                 // tasks that a thread reads at a time
-constexpr unsigned most_steps = 8;          // from a task to what goes on: a list, a continuation, a delegate
+constexpr u64 block = 4096;                 // tasks per parallel step
+constexpr unsigned most_steps = 8;          // from a task to its continuation: a list, a continuation object, a
+                                            // delegate
 constexpr u64 most_of_list = 1 << 20;       // elements of one list of continuations
 constexpr u64 most_continuations = 1 << 16; // of one task
 constexpr const char *task_name = "System.Threading.Tasks.Task", *task_of_source = "+ValueTaskSourceAsTask";
@@ -26,8 +27,8 @@ enum TaskFlags : u32 {
   waiting_for_activation = 0x2000000,
 };
 
-// The state of an asynchronous iterator that nobody asked for more yet (-3), or not since it last gave something (-4,
-// …).
+// States of an asynchronous iterator that nobody is waiting for: not yet started (-3), or not asked again since its
+// last value (-4, …).
 constexpr i32 not_asked = -3;
 
 u64 hash(Address address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
@@ -135,7 +136,7 @@ void Tasks::add_call_type(Address method_table) {
   types_.push_back(std::move(type));
 }
 
-// Calls of pending tasks are pending; others are what somebody keeps for later, or garbage.
+// Marks the calls of pending tasks as pending; other calls are kept by somebody for later, or garbage.
 void Tasks::follow_chains() {
   bool any_runs = false;
   for (TaskNumber task = 0; task < columns_.size(); ++task)
@@ -149,7 +150,7 @@ void Tasks::follow_chains() {
     follow_running();
 }
 
-// A task that goes on now has no chain: its dispatcher's frame has the rest of it.
+// A task that is running now has no chain: its dispatcher's frame leads to the remaining calls.
 void Tasks::follow_running() {
   running_ = calls_.find_running();
   for (const SuspendedCalls::Running &one : running_) {
@@ -180,14 +181,14 @@ void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
     column.other = task;
     columns_[task].other = call;
     if (column.machine && is_await_helper(column.machine->method) && word_at(at, calls_.layout().next))
-      column.is_pending = false; // what it awaits is what its caller does
+      column.is_pending = false; // it awaits the same as its caller
     else
       awaited = at;
   }
 }
 
-// Where nobody says which of a method's variables is what it awaits, or that is no task (an awaiter of a library's own,
-// which has the task inside), the task that it awaits does: the method goes on when that is done.
+// Finds the awaited task by its continuation if a method's own variables do not show it: the awaiter is unknown, or a
+// library's own that has the task inside. The method continues when that task is done.
 void Tasks::follow_back() {
   auto is_unknown = [this](TaskNumber task) {
     const Column &column = columns_[task];
@@ -269,7 +270,8 @@ void Tasks::read(TaskNumber task, Column &to) const {
     read_machine(*type.machine, objects_[task].address, bytes, type.machine_at, to);
   }
   if (!type.flags_at)
-    to.is_pending = to.awaited != 0; // those of pooled ValueTasks lie about when they are done
+    to.is_pending = to.awaited != 0; // the task flags in the boxes of pooled ValueTasks do not show whether they are
+                                     // done
 }
 
 void Tasks::read_machine(const MachineShape &shape, Address object, Bytes bytes, u64 begin, Column &to) const {
@@ -301,8 +303,8 @@ const Tasks::ContinuationShape &Tasks::shape_of(Address method_table) {
   return known->second;
 }
 
-// src/libraries/System.Private.CoreLib/src/System/Threading/Tasks/TaskContinuation.cs: what may lie in
-// Task.m_continuationObject.
+// Returns how to follow an object in Task.m_continuationObject, by its type:
+// src/libraries/System.Private.CoreLib/src/System/Threading/Tasks/TaskContinuation.cs.
 Tasks::ContinuationShape Tasks::learn(Address method_table) {
   ContinuationShape out;
   const BaseTypes bases(runtime_);
@@ -316,7 +318,7 @@ Tasks::ContinuationShape Tasks::learn(Address method_table) {
     if (std::optional<u64> target = fields_.offset(method_table, "_target"))
       out = {Step::follow, ContinuationKind::callback, *target, true};
   } else {
-    // Of a suspended call's leaf the call that goes on.
+    // The leaf of a suspended chain leads to the call that resumes.
     const bool is_leaf = runtime_.continuation_layout() && fields_.offset(method_table, "RuntimeAsyncTask");
     for (const char *field : {is_leaf ? "Next" : "m_task", "m_action"})
       if (std::optional<u64> next = fields_.offset(method_table, field); next && out.step == Step::end)
@@ -325,7 +327,7 @@ Tasks::ContinuationShape Tasks::learn(Address method_table) {
   return out;
 }
 
-// The suspended call of a RuntimeAsyncTask that goes on first; 0: it has none.
+// Returns the suspended call of a RuntimeAsyncTask that resumes first; 0 if it has none.
 Address Tasks::first_call_of(Address task) {
   const TaskNumber number = find(task);
   if (number == no_task || !type(number).state_object_at || !columns_[number].machine_object)
@@ -343,7 +345,7 @@ std::vector<Continuation> Tasks::continuations(TaskNumber task, u64 limit) {
   }
   if (task == no_task || !columns_[task].continuation)
     return out;
-  // Nearly always it is the task or method itself.
+  // Nearly always the continuation is the task or method itself.
   const Address first = columns_[task].continuation;
   if (const ContinuationShape &shape = shape_of(type_at(first)); shape.step == Step::end) {
     out.push_back({shape.kind, first});

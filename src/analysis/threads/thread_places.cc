@@ -10,9 +10,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 frames_looked_at = 64; // from the innermost on, for a method of the program
+constexpr u64 frames_looked_at = 64; // from the innermost on, to find a method of the program
 
-// "sleeps", "waits for an event"; of many "sleep", "wait for an event".
+// Returns "sleeps", "waits for an event"; for many threads "sleep", "wait for an event".
 std::string in_words(const WaitText &wait, bool is_many) {
   if (wait.text.empty())
     return is_many ? "stand" : "stands";
@@ -23,7 +23,7 @@ std::string in_words(const WaitText &wait, bool is_many) {
 
 } // namespace
 
-// The innermost one that waits by none of .NET's own ways; of these the program's own, if there is one near.
+// Returns the innermost method that is no part of .NET's own waiting; a method of the program, if there is one near.
 std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText &wait) const {
   u64 looked_at = 0;
   for (u64 i = wait.frames; i < stack.frames.size() && looked_at < frames_looked_at; ++i) {
@@ -44,7 +44,7 @@ void ThreadPlaces::add(const WalkedStack &stack, const WaitText &wait) {
     return;
   const std::string method = method_behind(stack, wait);
   ++counts_[in_words(wait, true)][method];
-  // The runtime calls finalizers from the outermost frame, since .NET 10 by way of a method of its own.
+  // The runtime calls finalizers from the outermost frame, since .NET 10 through one method of its own.
   constexpr u64 outermost = 2;
   for (u64 i = frames.size() - std::min<u64>(frames.size(), outermost); i < frames.size() && finalizer_.empty(); ++i)
     if (frames[i]->method_desc)

@@ -1,5 +1,5 @@
-// ThreadPlaces: where threads stand, in words for the verdict: in which way most of them do, and where the one stands
-// that runs finalizers. Fed with each thread's stack once; keeps a count per place. One thread.
+// ThreadPlaces: describes for the verdict where most threads are, and where the finalizer thread is. It is given each
+// thread's stack once, and keeps a count per place. One thread.
 #pragma once
 #include "analysis/names/framework_names.h"
 #include "analysis/threads/thread_text.h"
@@ -15,10 +15,10 @@ public:
   explicit ThreadPlaces(Snapshot &snapshot) : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()) {}
 
   void add(const WalkedStack &stack, const WaitText &wait);
-  // "700 of them sleep, in Shop.Poller.Run": of the largest group, and the program's method that most of it stands in.
-  // Empty: no two stand alike.
+  // Returns the largest group and the method of the program that most of it is in: "700 of them sleep, in
+  // Shop.Poller.Run". Empty if no two threads are alike.
   std::string most() const;
-  // "waits for an event in Shop.Handle.Finalize"; empty: none runs a finalizer.
+  // Returns "waits for an event in Shop.Handle.Finalize"; empty if no thread runs a finalizer.
   const std::string &finalizer() const { return finalizer_; }
 
 private:

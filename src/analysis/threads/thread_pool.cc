@@ -45,7 +45,7 @@ public:
 private:
   const std::string &name_of(Address mt) { return runtime_.types().name(mt); }
 
-  // {i16 working, existing, goal}, in one word.
+  // Three counts in one word: {i16 working, existing, goal}.
   void read_workers(Address pool) {
     PoolWorkers &to = out_.workers;
     if (std::optional<u64> counts = fields_.number<u64>(pool, "_separated.counts._data")) {
@@ -71,7 +71,7 @@ private:
       read_queue(one, "assigned");
   }
 
-  // ConcurrentQueue: segments that are linked, each a ring of slots {item, sequence number}, used from Head to Tail.
+  // Reads a ConcurrentQueue: linked segments, each a ring of slots {item, sequence number}, used from Head to Tail.
   void read_queue(Address queue, const char *name) {
     Address segment = queue ? fields_.reference_or_null(queue, "_head") : 0;
     std::set<Address> seen;
@@ -85,7 +85,7 @@ private:
       if (head && tail && item && length && length <= slots_left_ && (length & (length - 1)) == 0) {
         slots_left_ -= length;
         for (u32 i = 0; i < length; ++i) {
-          // A segment that is no longer added to has a Tail beyond what it can hold: what is empty tells itself.
+          // A closed segment has a Tail beyond its capacity; its empty slots are recognized by themselves.
           if (*tail - *head < length && i >= *tail - *head)
             break;
           const u64 slot = (*head + i) & (length - 1);
@@ -128,7 +128,7 @@ private:
     ++it->second.count;
   }
 
-  // Of a state machine, and of suspended calls, the method that goes on, else that of the delegate that will be called.
+  // Returns the method that resumes, for a state machine or suspended call, else the method of the delegate.
   std::string method_of(Address item, Address mt) {
     if (std::string method = calls_.next_method_of(item); !method.empty())
       return method;
@@ -158,7 +158,8 @@ private:
   SuspendedCalls calls_;
   std::map<std::tuple<std::string, std::string, std::string>, QueuedWork> work_;
   ThreadPool out_;
-  u64 slots_left_ = 1 << 26; // that are looked at: a damaged queue may have the same ones again and again
+  u64 slots_left_ = 1 << 26; // how many more slots may be looked at: a damaged queue may lead to the same ones again
+                             // and again
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// ThreadPool: what .NET's own thread pool says of itself: its workers, and the work that waits for one, by queue, type
-// and method. One walk of the heap and some reads per queued item. One thread.
+// ThreadPool: the state of .NET's own thread pool: its workers, and the work in its queues, by queue, type and method.
+// One walk of the heap and some reads per queued item. One thread.
 // Source: dotnet/runtime src/libraries/System.Private.CoreLib/src/System/Threading/{PortableThreadPool,
 // ThreadPoolWorkQueue}*.cs, Collections/Concurrent/ConcurrentQueue*.cs.
 #pragma once
@@ -10,11 +10,11 @@
 namespace dnheap {
 
 struct PoolWorkers {
-  // Absent: the runtime has another pool, or the field is not known.
+  // Absent if the runtime has another pool, or the field is unknown.
   std::optional<u32> existing, working, goal, least, most, blocked;
 };
 
-// Queued items that are alike.
+// Queued items of one queue, type and method.
 struct QueuedWork {
   std::string queue; // "global", "high_priority", "low_priority", "assigned", "local"
   std::string type, method;
@@ -25,9 +25,9 @@ struct QueuedWork {
 struct ThreadPool {
   PoolWorkers workers;
   std::vector<QueuedWork> queued;    // by count
-  std::set<Address> suspended_tasks; // among the queued: RuntimeAsyncTasks, whose calls are about to go on
+  std::set<Address> suspended_tasks; // queued RuntimeAsyncTasks, whose calls are about to resume
   u64 queued_items = 0;
-  bool is_cut = false; // there are more
+  bool is_cut = false; // there are more items than were read
 };
 
 ThreadPool read_thread_pool(Snapshot &snapshot);

@@ -15,20 +15,20 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_name = 256;       // characters of a thread's
-constexpr u64 frames_looked_at = 8; // what a thread waits in lies near the end of its stack
+constexpr u64 max_name = 256;       // characters of a thread's name
+constexpr u64 frames_looked_at = 8; // a waiting method is near the innermost end of the stack
 
 struct Wait {
-  const char *method; // how the name begins, without parameters
+  const char *method; // the beginning of the method's name, without parameters
   const char *text;
   bool is_idle = false;
 };
-// Native calls: what waits by the second has no limit. In names of stubs, too:
+// Native calls: the first has a time limit, the second has none. Names of stubs contain them too:
 // "<LowLevelMonitor_Wait>g____PInvoke|72_0".
 constexpr std::string_view timed_wait = "LowLevelMonitor_TimedWait", endless_wait = "LowLevelMonitor_Wait";
-// What a task failed with is thrown where it was waited for: that is over.
+// The exception of a failed task is rethrown here: the wait is over.
 constexpr std::string_view rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
-// The first that fits counts; inner frames come first.
+// The first match counts; inner methods come first.
 constexpr Wait waits[] = {
     {"System.Threading.Thread.Sleep", "sleep"},
     {"System.Threading.Thread.Join", "the end of a thread"},
@@ -63,13 +63,13 @@ const char *in_collection(std::string_view method) {
   return last.starts_with("Add") || last.starts_with("TryAdd") ? wait_for_place : wait_for_item;
 }
 
-// Several of these nest: of Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program asked for.
+// Waits that others use inside: for Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program called.
 bool is_inner(std::string_view text) {
   return text == "a pulse (Monitor.Wait)" || text == "a wait handle" || text == "a lock" || text == "an event" ||
-         text == "a lock (System.Threading.Lock)"; // by which NativeAOT does Monitor
+         text == "a lock (System.Threading.Lock)"; // NativeAOT uses it for Monitor
 }
 
-// Native calls that the others end in, and what .NET waits by on Unix where it does not by the runtime's own code.
+// Native calls at the inner end of the others, and .NET's own wait code on Unix where the runtime's is not used.
 bool is_stub(std::string_view method) {
   constexpr std::string_view begins[] = {"Interop+",
                                          stub_class,
@@ -88,7 +88,8 @@ std::optional<u64> number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
 }
 
-// Not as a value that was read: `extract --no-values` blanks names of threads as it does all strings.
+// Peeks, so that the name is not noted as a value that was read: `extract --no-values` blanks names of threads like all
+// strings.
 std::string name_in(const Runtime &runtime, Address text) {
   const u64 length = std::min<u64>(string_length(runtime, text).value_or(0), max_name);
   const i64 first = runtime.descriptor().try_offset("String", "m_FirstChar").value_or(0);
@@ -108,7 +109,7 @@ std::string thread_name(const Runtime &runtime, const ThreadDetails &details) {
       if (field.name == "_name" && field.is_reference())
         if (Address text = runtime.memory().try_pointer(details.object + field.offset).value_or(0))
           return name_in(runtime, text);
-  return details.is_finalizer ? ".NET Finalizer" : ""; // as the runtime names it to the operating system
+  return details.is_finalizer ? ".NET Finalizer" : ""; // the name that the runtime gives it in the operating system
 }
 
 std::string thread_state(const ThreadDetails &details) {
@@ -150,7 +151,7 @@ MethodText frame_text(const Runtime &runtime, const StackFrame &frame) {
   return frame.method_desc ? runtime.method_text(frame.method_desc) : place_text(runtime.target(), frame.ip);
 }
 
-// The first method that is of no kind of waiting is who waits.
+// The method that waits is the first one that is no part of waiting.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
   WaitText out;
   u64 looked_at = 0;
@@ -162,7 +163,7 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
       break;
     const MethodText text = runtime.method_text(frame.method_desc);
     if (frame.kind == StackFrame::Kind::explicit_ && text.module.empty())
-      continue; // what it holds in the place of a method is something else
+      continue; // it has something else in place of a method
     const std::string &method = text.qualified;
     if (method.starts_with(rethrows))
       return {};
@@ -207,7 +208,7 @@ bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is
   for (const StackFrame &frame : std::span(stack.frames).first(waiting)) {
     const std::string name = frame.method_desc ? runtime.method_text(frame.method_desc).qualified : "";
     may_be |= !is_limit_noted && name.starts_with(tries);
-    if (name.starts_with(enters)) // without a limit; else it may be inlined
+    if (name.starts_with(enters)) // has no time limit; a method with one may be inlined
       return false;
     for (const StackReference &reference : frame.references)
       if (const Address mt = method_table_of(runtime.memory(), reference.value);
@@ -221,7 +222,7 @@ report::Table problems_table(const std::vector<StackProblem> &problems, bool is_
   using report::Cell;
   using report::Kind;
   using report::Shown;
-  std::vector<std::string> reasons; // in the order in which they first come
+  std::vector<std::string> reasons; // in the order of their first thread
   std::map<std::string, std::vector<u64>> threads_of;
   for (const StackProblem &problem : problems) {
     auto [it, is_new] = threads_of.try_emplace(problem.why);
@@ -268,10 +269,11 @@ ThreadsOfSubject threads_of_subject(const std::vector<ThreadData> &threads, cons
     by_managed_id =
         those([&](const ThreadData &thread) { return thread.managed_id == decimal && thread.os_id != u64{0}; });
   }
-  // In a container both count from 1.
+  // Managed ids and OS ids both count from 1 in a container.
   if (!out.threads.empty() && !by_managed_id.empty() && by_managed_id[0].os_id != decimal) {
     const ThreadData &other = by_managed_id[0];
-    out.note = subject + " is taken for an OS id; it is also the managed id of another thread, which is meant by " +
+    out.note = subject +
+               " is taken for an OS id; it is also the managed id of another thread; to mean that one, give " +
                (other.os_id ? "its OS id " + std::to_string(*other.os_id) : hex(other.address));
   }
   if (out.threads.empty())

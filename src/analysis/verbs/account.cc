@@ -1,4 +1,4 @@
-// `account`: where is all of the process's memory? Every mapped byte in one class; the classes add up.
+// `account`: where is all of the process's memory? Every mapped byte has one class, and the classes add up.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
 #include "analysis/verbs/account_table.h"
@@ -55,7 +55,7 @@ Table arenas_table(const MallocArenas &malloc, bool is_shown) {
   return table;
 }
 
-// Largest first.
+// Lists the largest stretches first.
 Table unknown_table(std::vector<UnknownStretch> stretches, bool is_process, bool is_shown) {
   constexpr u64 most = 10000;
   std::stable_sort(stretches.begin(), stretches.end(),
@@ -79,7 +79,7 @@ Table unknown_table(std::vector<UnknownStretch> stretches, bool is_process, bool
   return table;
 }
 
-// "1.5 MiB of images, 20 KiB of …": what is mapped, but not in the dump.
+// Adds a note about mapped memory that is not in the dump: "1.5 MiB of images, 20 KiB of …".
 void note_what_is_missing(const AccountMap &map, const Target &target, report::Answer &answer) {
   std::vector<std::string> missing;
   for (u32 i = 0; i < memory_class_count; ++i) {
@@ -92,7 +92,8 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
   if (!missing.empty())
     notes.add(fmt::format("mapped, but not in this dump: {}", fmt::join(missing, ", ")));
   if (target.extraction)
-    notes.add("this core holds what dnheap took out of " + target.extraction->from + ": the account is of that alone");
+    notes.add("this core has only memory that dnheap took out of " + target.extraction->from +
+              ": the account covers only that");
   else if (target.container == "minidump")
     notes.add("memory that this dump does not list is not in the account");
 }
@@ -101,7 +102,8 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
 
 Plan plan_account(const Question &question) {
   Plan plan(Pass::tally);
-  if (asks_for_life(question)) // once for the index: of a process that is copied first, nothing is known to be resident
+  if (asks_for_life(question)) // the first walk is for the index; for a process that is copied first, residency is
+                               // unknown
     plan.then("walk").then(Pass::live).then("walk");
   return plan;
 }

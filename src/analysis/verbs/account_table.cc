@@ -14,7 +14,7 @@ using report::Kind;
 using report::Row;
 using report::Shown;
 
-// How many there are of what makes up the class, in words.
+// Returns the number of the class's pieces in words, such as " (3 regions)"; empty if there are none.
 std::string pieces_text(MemoryClass memory, const AccountMap &map) {
   const u64 pieces = map.of(memory).pieces;
   auto of = [&](const char *one, const char *many) {

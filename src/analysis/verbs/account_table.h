@@ -1,14 +1,14 @@
-// The table `account`: all classes of memory that a process has any of. For the verbs that show it.
+// The table `account`: all classes of memory that a process has any of.
 #pragma once
 #include "analysis/process/account_map.h"
 #include "report/table.h"
 
 namespace dnheap {
 
-// Whole in data formats; `in_text`: in text, too.
+// Complete in data formats; `in_text`: also shown in text.
 report::Table account_table(const AccountMap &map, bool is_process, bool in_text = true);
 
-// Of all objects that are alive but frozen ones, which are never freed. Walks the heap.
+// Returns a tally of all live objects except frozen ones, which are never freed. Walks the heap.
 HeapTally tally_of_live(Snapshot &snapshot);
 
 } // namespace dnheap

@@ -1,5 +1,5 @@
-// `async`: which asynchronous calls are pending, and what do they wait for? Logical stacks, tasks by status, and the
-// thread pool with what waits for it.
+// `async`: which asynchronous calls are pending, and what do they wait for? Shows logical stacks, tasks by status, and
+// the thread pool with its queued work.
 #include "algorithms/reach.h"
 #include "analysis/answer_head.h"
 #include "analysis/owners/ranked_tree.h"
@@ -27,18 +27,18 @@ using report::Shown;
 
 constexpr u64 most_callers = 4; // shown in text
 
-constexpr u64 most_searched = 32;       // kinds of calls, whatever the size of the heap
-constexpr u64 few_looks = u64{1} << 27; // at objects, which all kinds together may take
+constexpr u64 most_searched = 32;       // kinds of calls, for any size of heap
+constexpr u64 few_looks = u64{1} << 27; // limit of looks at objects, for all kinds together
 
-// What would be freed with the methods of each stack, and with the tasks between them: a search each, since callers and
-// what they call have much in common that none of them holds alone. Nullopt: it was not searched for, as there are more
-// kinds, and none of them alone holds as much.
+// Returns what would be freed with the methods of each stack and the tasks between them. Costs a search per stack,
+// because callers and callees share much that none of them retains alone. Nullopt: not searched, because there are too
+// many kinds, and this one retains less by itself than those searched.
 std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
   const std::vector<u32> stack_of = stacks.stack_of_each();
   const u32 none = static_cast<u32>(stacks.stacks().size());
-  std::vector<std::pair<u32, ObjectId>> members; // of stacks
+  std::vector<std::pair<u32, ObjectId>> members; // (stack, object)
   std::vector<u64> alone(none);
   const DominatorTree &tree = ranked_tree(snapshot)->tree;
   for (TaskNumber task = 0; task < tasks.count(); ++task)
@@ -66,7 +66,7 @@ std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tas
   return out;
 }
 
-// The await at which a method stands.
+// Returns the source line of the await at which a method is suspended.
 SourceLine line_of(const AsyncFrame &frame, SourceLines &lines) {
   if (frame.method_desc)
     return lines.find(frame.method_desc, frame.ip, false).at;
@@ -143,8 +143,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
   if (retained)
     if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
       table.notes.push_back(
-          fmt::format("what would be freed is worked out for {} kinds; of the {} others none holds as "
-                      "much alone",
+          fmt::format("what would be freed is computed for {} kinds; none of the {} others holds as much alone",
                       count_text(retained->size() - static_cast<u64>(others)), count_text(static_cast<u64>(others))));
   return table;
 }
@@ -157,7 +156,7 @@ report::Table tasks_table(Tasks &tasks) {
   std::map<std::pair<u32, TaskStatus>, Line> lines;
   for (TaskNumber task = 0; task < tasks.count(); ++task) {
     if (!tasks.type(task).flags_at)
-      continue; // no task, but what is made anew of one that is done
+      continue; // no task, but an object that is reused after completion
     Line &line = lines[{tasks.type_number(task), tasks.status(task)}];
     const bool unobserved = tasks.is_unobserved(task).value_or(false);
     if (!line.count || (unobserved && !line.unobserved))
@@ -177,7 +176,7 @@ report::Table tasks_table(Tasks &tasks) {
   for (const auto &[key, line] : lines)
     rows.push_back({line.count, name_of(key.second), line.unobserved, line.example, tasks.types()[key.first].name});
   std::stable_sort(rows.begin(), rows.end(), [](const report::Row &a, const report::Row &b) {
-    for (u64 column : {2, 0}) // whose exceptions nobody looked at first
+    for (u64 column : {2, 0}) // unobserved exceptions first
       if (int order = compare(a[column], b[column]))
         return order > 0;
     for (u64 column : {4, 1})
@@ -189,8 +188,8 @@ report::Table tasks_table(Tasks &tasks) {
   return table;
 }
 
-// Workers as their stacks show them, as `report` counts them. Where no thread is known to be a worker, as in NativeAOT,
-// what the pool says of itself.
+// Returns the workers by their stacks, as `report` counts them; where no thread is known to be a worker, as in NativeAOT,
+// the pool's own numbers.
 PoolStands stands_of_pool(Snapshot &snapshot, const ThreadPool &pool) {
   PoolStands out;
   std::vector<std::string> problems; // said where threads are listed
@@ -266,7 +265,7 @@ report::Table queued_table(const ThreadPool &pool) {
 } // namespace
 
 Plan plan_async(const Question &question) {
-  Plan plan(Pass::index); // a live process: all of it is copied
+  Plan plan(Pass::index); // a live process is copied completely
   plan.then("walk").then("tasks").then("async stacks").then("walk");
   if (question.by == "retained") {
     foresee_ranked(plan);
@@ -297,10 +296,10 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
     answer.headline += "; thread pool " + pool_text(pool.workers, stands);
   answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
-    answer.completeness->notes.add(
-        fmt::format("{} call{} what others await as well (\"…, as others do\"): that is on the stack of one of "
-                    "these, so that each call counts once",
-                    count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
+    answer.completeness->notes.add(fmt::format("{} call{} something that others await as well (\"…, as others do\"): "
+                                               "it is on the stack of one of these, so that each call counts once",
+                                               count_text(stacks.shared()),
+                                               stacks.shared() == 1 ? " awaits" : "s await"));
   if (stacks.cycles())
     answer.completeness->notes.add(
         stacks.cycles() == 1
@@ -309,10 +308,9 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   if (stacks.is_cut())
     answer.completeness->notes.add("there are more stacks than are counted");
   if (const u64 broken = tasks.broken_chains())
-    answer.completeness->notes.add(
-        fmt::format("the calls of {} task{} are not known to their end: their chains lead to what is no call, or to "
-                    "one of another task",
-                    count_text(broken), broken == 1 ? "" : "s"));
+    answer.completeness->notes.add(fmt::format("the calls of {} task{} are only partly known: their chains lead to an "
+                                               "object that is no call, or to a call of another task",
+                                               count_text(broken), broken == 1 ? "" : "s"));
   for (const auto &[why, places] : tasks.suspended_calls().unknown())
     answer.completeness->notes.add(fmt::format("{} place{} where calls go on lead to no method: {}", count_text(places),
                                                places == 1 ? "" : "s", why));

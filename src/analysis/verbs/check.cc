@@ -1,4 +1,5 @@
-// `check`: does a dump stay within limits? Of a budget (budget.h), of a baseline, of types that should have no objects.
+// `check`: does a dump stay within the limits of a budget (budget.h), or of a baseline, and have no objects of types
+// that must have none?
 #include "analysis/answer_head.h"
 #include "analysis/names/csharp_name.h"
 #include "analysis/owners/first_owners.h"
@@ -24,16 +25,16 @@ using report::Shown;
 
 u64 capped_sum(u64 a, u64 b) { return a + b < a ? ~u64{0} : a + b; }
 
-// What one limit came to.
+// The result for one limit.
 struct Outcome {
   const Limit *limit = nullptr;
-  std::string name; // what it is of
+  std::string name; // the name of the limited thing
   u64 value = 0;
   std::optional<u64> before; // in the baseline
-  u64 most = 0;              // that the value may be
-  bool is_known = true;      // false: it cannot be told whether it is within it
-  bool is_certain = true;    // false: within it as far as could be read, or not known
-  bool is_matched = true;    // false: nothing is called so, here or in the baseline
+  u64 most = 0;              // the limit for `value`
+  bool is_known = true;      // false: unknown whether it is within the limit
+  bool is_certain = true;    // false: within the limit as far as could be read, or unknown
+  bool is_matched = true;    // false: neither dump has anything with that name
   bool is_exceeded() const { return is_known && value > most; }
 };
 
@@ -65,7 +66,7 @@ u64 figure_of(const Record::Owner &owner, const std::string &metric) {
 }
 u64 figure_of(const Record::Class &one, const std::string &) { return one.bytes; }
 
-// Which names a limit is of. A type's may be written as C# does, where none is called exactly so.
+// The rows that a limit is for. A type's name may be a C# name if no type has exactly that name.
 class LimitedRows {
 public:
   LimitedRows(const Limit &limit, std::span<const Record> records) : limit_(limit) {
@@ -88,7 +89,7 @@ public:
       return RE2::PartialMatch(owner.full_name(), *expression_);
     if (limit_.of == Limit::Of::signature)
       return owner.signature.starts_with(limit_.name);
-    // "static A.all and others" is what that field holds alone, too, as a suspect of that name has it.
+    // The shared part "static A.all and others" contains the field's own objects too, as a suspect of that name does.
     return owner.name == limit_.name || owner.full_name() == limit_.name || owner.name + and_others == limit_.name ||
            (owner.kind == "shared" && limit_.name == "(shared)");
   }
@@ -106,10 +107,10 @@ std::string name_in(const Record::Type &type) { return type.name; }
 std::string name_in(const Record::Owner &owner) { return owner.full_name(); }
 std::string name_in(const Record::Class &one) { return one.name; }
 
-// The figures of what is limited, now and in the baseline: all of it under the limit's own name, or each by its name.
+// The limited figures, now and in the baseline: all under the limit's own name, or each under its own.
 using Figures = std::map<std::string, std::array<u64, 2>>;
 
-// `is_matched`: some row is limited.
+// `is_matched` becomes true if the limit applies to some row.
 template <class Rows>
 Figures figures_of(const Limit &limit, const LimitedRows &chosen, std::span<const Record> records, bool &is_matched,
                    Rows rows_of) {
@@ -144,11 +145,11 @@ Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is
         limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.owners; });
   const Figures out = figures_of(
       limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.classes; });
-  is_matched = true; // their names are checked when the budget is read
+  is_matched = true; // the budget's reader checks names of classes
   return out;
 }
 
-// What a value may be that was `before`.
+// Returns the limit for a value that was `before` in the baseline.
 u64 most_of(const Limit &limit, u64 before) {
   if (!limit.is_growth)
     return limit.most;
@@ -158,7 +159,7 @@ u64 most_of(const Limit &limit, u64 before) {
   return more >= 0x1p63 ? ~u64{0} : capped_sum(before, static_cast<u64>(more));
 }
 
-// Of each by itself those that exceed it; if none does, the one that comes nearest.
+// Returns the outcomes that exceed the limit, each by itself; if there are none, the one that comes nearest.
 std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> records) {
   std::vector<Outcome> exceeded;
   Outcome nearest{&limit, limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/", 0, {}, most_of(limit, 0)};
@@ -191,7 +192,7 @@ std::string figure_text(const Limit &limit, u64 value) {
   return count_text(value) + " " + (limit.metric == "live_objects" ? "live " : "") + what + (value == 1 ? "" : "s");
 }
 
-// "12.0 MiB retained", "7 live instances, 2 more than before".
+// Returns "12.0 MiB retained", "7 live instances, 2 more than before".
 std::string found_text(const Outcome &of) {
   std::string out = figure_text(*of.limit, of.value);
   if (of.limit->metric == "retained")
@@ -215,21 +216,21 @@ std::string allowed_text(const Outcome &of) {
 std::string sentence_of(const Outcome &of) {
   return std::string(kind_of(*of.limit)) + " " + of.name + ": " + found_text(of) +
          (of.is_exceeded() ? "; the limit is "
-          : !of.is_known   ? "; compared with an extract, so that is not known; the limit is "
+          : !of.is_known   ? "; unknown, because the baseline is an extract; the limit is "
           : of.is_certain  ? "; within "
                            : "; as far as could be read within ") +
          allowed_text(of);
 }
 
-// Memory is told by the target's own list of it, all else by the heap and its roots.
+// True for figures from the target's own list of memory; all others come from the heap and its roots.
 bool is_of_memory(const Limit &limit) {
   return limit.of == Limit::Of::memory_class || limit.of == Limit::Of::group || limit.metric == "mapped";
 }
 
 bool is_by_name(const Limit &limit) { return limit.of != Limit::Of::total && !is_of_memory(limit); }
 
-// Types that are told by the number of a row, or an address, as the dump lacks the metadata that names them: any of
-// them may be one that is limited, and whose a field is, is not known either.
+// True if some types are only known by a row number or an address, because the metadata with their names is not in the
+// dump. Any of them may be a limited one, and the owners of fields are unknown too.
 bool lacks_names(const Record &record) {
   auto is_no_name = [](const Record::Type &type) {
     return type.name.find("!0x") != type.name.npos || type.name.find("<type 0x") != type.name.npos ||
@@ -248,7 +249,7 @@ report::Table checks_table(const std::vector<Outcome> &outcomes) {
                    {"value", "", Kind::number, Shown::in_data},      {"before", "", Kind::number, Shown::in_data},
                    {"limit", "", Kind::number, Shown::in_data},      {"place", "", Kind::text, Shown::in_data},
                    {"text", "", Kind::text, Shown::in_data},         {"found", "Found", Kind::text, Shown::in_text},
-                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Of", Kind::text}};
+                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Name", Kind::text}};
   std::vector<report::Row> rows;
   for (const Outcome &of : outcomes)
     rows.push_back({of.is_exceeded() ? "FAIL"
@@ -278,13 +279,12 @@ Budget limits_of(const Question &question) {
       if (limit.is_growth)
         throw UsageError(question.budget + ": " + limit.place + " is about growth: since when? --baseline FILE");
   if (out.limits.empty() && question.record.empty())
-    throw UsageError(
-        "nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE keeps what is there "
-        "now, for later");
+    throw UsageError("nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE saves the present "
+                     "figures for later");
   return out;
 }
 
-// A name that is spelled wrong would never exceed anything.
+// Returns an error text: a limit with a misspelled name would never be exceeded.
 std::string unmatched_text(const Outcome &of) {
   const std::string kind = of.limit->of == Limit::Of::type ? "type" : "owner";
   return of.limit->place + ": no " + kind +
@@ -301,15 +301,14 @@ void add_notes(std::span<const Record> records, const Question &question, const 
     if (!one.is_matched)
       to.notes.add(unmatched_text(one));
   if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
-    to.notes.add("some types have no names in this dump: any may be one that is limited; --modules DIR names the "
-                 "folder of their files");
+    to.notes.add("some types have no names in this dump: any of them may have a limit; give the folder of their files "
+                 "with --modules");
   for (const Record &record : records)
     if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
-      to.notes.add(file_name_of(record.name) +
-                   " is an extract: it has the heap's memory and little else, so "
-                   "limits of memory by class, by group or mapped cannot be held against it");
+      to.notes.add(file_name_of(record.name) + " is an extract: it has the heap's memory and little else, so limits of "
+                                               "memory by class, by group or mapped cannot be checked");
   if (!records[0].complete && !budget.limits.empty())
-    to.notes.add("not all of the heap could be read: what is within its limit here may not be");
+    to.notes.add("not all of the heap could be read: a figure that is within its limit here may exceed it");
   if (records.size() > 1) {
     if (!records[1].complete)
       to.notes.add(file_name_of(records[1].name) + " is of a heap that could not be read in full");
@@ -317,7 +316,7 @@ void add_notes(std::span<const Record> records, const Question &question, const 
       to.notes.add("nothing was compared with " + file_name_of(records[1].name) + ": no limit is about \"growth\"");
   }
   if (!question.record.empty())
-    to.notes.add("what is there now is in " + question.record);
+    to.notes.add("the record is in " + question.record);
 }
 
 std::string next_of(const std::vector<Outcome> &outcomes, const Record &record, const Question &question) {
@@ -342,12 +341,12 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   const Budget budget = limits_of(question);
   if (records.empty() || records.size() > 2 || (budget.needs_baseline() && records.size() == 1))
     throw UsageError("'check' looks at one record, and at its baseline as the second");
-  // Of the baseline what is missing makes growth larger, never smaller.
+  // Data missing in the baseline make growth larger, never smaller.
   const bool is_nameless = lacks_names(records[0]);
   std::vector<Outcome> outcomes;
   for (const Limit &limit : budget.limits)
     for (Outcome &one : outcomes_of(limit, records)) {
-      // Of memory outside of the heap an extract has little: of a baseline that makes growth out of nothing.
+      // An extract has little of the memory outside of the heap; as a baseline it would make growth out of nothing.
       one.is_known = !(is_of_memory(limit) && limit.is_growth && records[1].is_extract);
       one.is_certain =
           one.is_exceeded() || (is_of_memory(limit) ? one.is_known && !records[0].is_extract

@@ -1,5 +1,5 @@
-// `contract`: which data contract did the target publish, and what was derived in its place? Every value with its
-// origin.
+// `contract`: which data contract did the target publish, and which values were derived instead? Shows each value with
+// its origin.
 #include "analysis/answer_head.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
@@ -102,7 +102,7 @@ report::Table missing_table(const ContractDescriptor &d) {
 report::Table doubted_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "doubted";
-  table.title = "Published, used, and not borne out by memory";
+  table.title = "Published and used, but not confirmed by memory";
   table.columns = {{"value", "Value", Kind::text}, {"why", "Why", Kind::text, report::Shown::everywhere, true}};
   std::vector<report::Row> rows;
   for (const auto &[name, why] : d.doubted)

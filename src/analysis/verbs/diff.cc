@@ -1,5 +1,4 @@
-// `diff`: what grew? By owner, by type, by class of memory, by what is stored for nothing, between two dumps or along a
-// row of them.
+// `diff`: what grew? By owner, type, class of memory and kind of waste, between two dumps or along a series of them.
 #include "analysis/answer_head.h"
 #include "analysis/owners/signature.h"
 #include "analysis/records/compare.h"
@@ -28,7 +27,7 @@ std::string change_text(i64 change) {
   return (change > 0 ? "+" : change < 0 ? "-" : "") + bytes_text(size);
 }
 
-// "2026-11-22T23:38:17Z"; nothing for what no calendar has.
+// Returns "2026-11-22T23:38:17Z"; empty for an impossible time.
 Cell time_cell(std::optional<u64> seconds) {
   constexpr u64 year_9999 = 253402300799;
   if (!seconds || *seconds > year_9999)
@@ -44,7 +43,7 @@ Cell time_cell(std::optional<u64> seconds) {
 
 Cell list_of(const std::vector<u64> &values) { return std::vector<Cell>(values.begin(), values.end()); }
 
-// What every table begins with, and what its rows do.
+// Builds the columns and cells that all tables share.
 class Differences {
 public:
   Differences(std::span<const Record> records, const Comparison &comparison, const Question &question)
@@ -176,7 +175,7 @@ void add_classes(const Differences &differences, const Comparison &comparison, r
 }
 
 void add_waste(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
-  differences.add_table(answer.tables, "waste", "Stored for nothing, among what is alive", comparison.waste,
+  differences.add_table(answer.tables, "waste", "Waste among live objects", comparison.waste,
                         {{"count_before", "", Kind::count, Shown::in_data},
                          {"count_after", "", Kind::count, Shown::in_data},
                          {"count_change", "Count", Kind::count_change},
@@ -193,7 +192,7 @@ void add_dumps(std::span<const Record> records, const Comparison &comparison, co
                report::Answer &answer) {
   Table table;
   table.name = "dumps";
-  table.title = "What was compared";
+  table.title = "Compared dumps";
   table.shown = records.size() > 2 || question.verbose ? Shown::everywhere : Shown::in_data;
   table.whole = true;
   table.columns = {{"taken", "Taken", Kind::text},
@@ -251,8 +250,8 @@ std::string headline_of(std::span<const Record> records, const Comparison &compa
   return out + (complete ? "; complete" : "; INCOMPLETE: see the notes");
 }
 
-// "live objects: 421.0 MiB → 1.2 GiB (+828.0 MiB, +17.3 MiB per hour); most of it: static Shop.Cache.quotes, +597.0
-// MiB".
+// Returns "live objects: 421.0 MiB → 1.2 GiB (+828.0 MiB, +17.3 MiB per hour); most of it: static Shop.Cache.quotes,
+// +597.0 MiB".
 std::string lead_of(const Differences &differences, const Comparison &comparison) {
   const i64 change = change_of(comparison.live.bytes);
   std::string out = "live objects: " + bytes_text(comparison.live.bytes.front()) + " → " +
@@ -270,7 +269,7 @@ std::string lead_of(const Differences &differences, const Comparison &comparison
   return out;
 }
 
-// What holds the type of which most was added and lives, in the last of them.
+// Returns the command for the paths to the type that grew most, in the last dump.
 std::string next_command(const Record &last, const Comparison &comparison) {
   const auto grown = std::find_if(comparison.types.begin(), comparison.types.end(), [](const Series &type) {
     return change_of(type.bytes) <= 0 || change_of(type.live) > 0;

@@ -1,5 +1,5 @@
-// `exceptions`: what was thrown? One row for exceptions that are alike: type, HResult and the calls that they passed
-// through; those that a thread is dealing with come first, with their stacks. Or one exception, with its stack.
+// `exceptions`: what was thrown? One row for exceptions of the same type, HResult and calls that they passed through;
+// those that a thread is handling come first, with their stacks. Or one exception, with its stack.
 #include "analysis/answer_head.h"
 #include "analysis/filters/type_filter.h"
 #include "analysis/names/subject.h"
@@ -25,7 +25,7 @@ using report::Kind;
 using report::Shown;
 
 constexpr u64 longest_message = 200;
-constexpr u64 most_frames = 1000; // of one stack; more are those of a recursion
+constexpr u64 most_frames = 1000; // of one stack; further ones belong to a recursion
 
 struct Group {
   ExceptionObject first;
@@ -34,7 +34,7 @@ struct Group {
   u64 count = 0;
 };
 
-// What exceptions that are alike have in common. Those in flight stand alone.
+// The common properties of the exceptions in a group. Those in flight have groups of their own.
 struct GroupKey {
   Address in_flight = 0, method_table = 0;
   std::optional<u32> hresult;
@@ -62,13 +62,13 @@ public:
     };
     for (const TypedObject &object : objects_.all())
       add_object(object);
-    // Where the heap has gaps, not every object is found by a walk.
+    // If the heap has gaps, a walk does not find every object.
     for (const auto &[address, flight] : in_flight_)
       add_object({address, method_table_of(snapshot.runtime().memory(), address)});
     for (auto &[key, group] : groups)
       groups_.push_back(std::move(group));
     if (only_ && groups_.empty())
-      throw NotFound("no exception begins at " + hex(*only_) + ": dnheap show tells what lies there");
+      throw NotFound("no exception begins at " + hex(*only_) + ": dnheap show shows what is there");
     sort();
   }
 
@@ -89,7 +89,7 @@ public:
     std::optional<StringText> text = string_text(snapshot_.runtime(), e.message, longest_message);
     return text ? Cell(text->text + (text->is_cut ? "…" : "")) : Cell();
   }
-  // Of the first `most_frames` calls, and of those before it was thrown again.
+  // Returns the first `most_frames` calls, after those from before it was thrown again.
   std::vector<std::string> stack(const ExceptionObject &e) {
     std::vector<std::string> out = e.earlier;
     for (Address method : std::span(e.methods).first(std::min<u64>(e.methods.size(), most_frames)))
@@ -99,9 +99,9 @@ public:
     return out;
   }
 
-  // Where it stood in the method of that number on its stack.
+  // Returns the source place in the method of that number on its stack.
   SourcePlace place(const ExceptionObject &e, u64 index) {
-    const u64 at = index - e.earlier.size(); // wraps: of an earlier one nothing is known
+    const u64 at = index - e.earlier.size(); // wraps for an earlier call, whose place is unknown
     return at < std::min<u64>(e.ips.size(), most_frames) ? lines_.find(e.methods[at], e.ips[at], false) : SourcePlace();
   }
   const SourceLines &lines() const { return lines_; }
@@ -205,11 +205,11 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
   return table;
 }
 
-// The calls of each exception that a thread is dealing with, or of the one that was asked about.
+// Shows the calls of each exception that a thread is handling, or of the one that was asked about.
 report::Table stacks_table(Grouping &grouping) {
   const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
   const bool is_one = grouping.is_of_one() || std::count_if(grouping.groups().begin(), grouping.groups().end(),
-                                                            flies) == 1; // it is known which
+                                                            flies) == 1; // it is clear which one is shown
   report::Table table;
   table.name = "stacks";
   table.columns = {{"address", "Exception", Kind::address, Shown::in_data},
@@ -252,13 +252,13 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   grouping.filter().add_notes(answer);
   add_problems(grouping.problems(), answer);
   if (grouping.without_stack())
-    answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are not told",
+    answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are unknown",
                                                count_text(grouping.without_stack())));
   answer.completeness->notes.add_all(grouping.lines().notes());
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   const auto may_be_thrown =
-      [&](const Group &group) { // one that waits to be thrown, as the runtime's own, leads nowhere
+      [&](const Group &group) { // a preallocated one, such as the runtime's own, was never thrown
         return group.in_flight || !group.first.is_stack_known || !grouping.stack(group.first).empty();
       };
   const std::vector<Group> &groups = grouping.groups();

@@ -1,5 +1,5 @@
-// `export`: can another tool open it? Writes the heap as a file of that tool's format; the answer says what went into
-// it and what did not.
+// `export`: writes the heap as a file of another tool's format; the answer shows what the file contains and what it
+// lacks.
 #include "analysis/answer_head.h"
 #include "analysis/export/exporter.h"
 #include "analysis/verbs/verbs.h"
@@ -27,7 +27,7 @@ void check(const Question &question, const Exporter &exporter) {
     throw UsageError("export needs a file to write");
   const std::string name = std::string("--as ") + exporter.name;
   if (exporter.is_neighbourhood && !question.around)
-    throw UsageError(name + " shows what stands around one object: --around ADDRESS");
+    throw UsageError(name + " shows the objects around one object: give --around ADDRESS");
   if (!exporter.is_neighbourhood && (question.around || question.depth || question.limit))
     throw UsageError(name + " has the whole heap: --around, --depth and --limit are not for it");
   if (exporter.is_neighbourhood && question.limit == u64{0})
@@ -75,7 +75,8 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
   report::Answer answer = begin_answer(snapshot, "export");
   NewFile file(question.output);
   report::Completeness completeness = *answer.completeness;
-  completeness.complete &= knows_all_roots(snapshot); // what is not seen to be held
+  completeness.complete &= knows_all_roots(snapshot); // otherwise objects that nothing seems to hold need not be
+                                                      // garbage
   const Exported what = exporter.write({snapshot, question, completeness}, file);
   if (snapshot.has_lost_memory())
     throw Error(snapshot.target().path + ": part of it was lost while it was exported; copy it to a sound disk first");
@@ -84,10 +85,10 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
   report::Table table = table_of(what, file.size());
   table.notes.push_back(std::string(exporter.name) + " holds " + exporter.holds + "; opened by: " + exporter.opened_by);
   if (exporter.takes_values)
-    table.notes.push_back(question.values ? "it holds what strings contain, cut after " +
+    table.notes.push_back(question.values ? "it has the contents of strings, cut after " +
                                                 count_text(most_exported_characters) + " characters"
                                           : "no values are in it; names of types, fields and methods, addresses and "
-                                            "sizes are. --values adds what strings contain");
+                                            "sizes are. --values adds the contents of strings");
   answer.tables.push_back(std::move(table));
   answer.completeness->notes.add_all(what.notes);
   if (asked.values && snapshot.target().has_blanked_values())

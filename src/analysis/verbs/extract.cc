@@ -1,5 +1,5 @@
-// `extract`: a small core with what the other verbs' answers rest on. Nobody lists what that is: every question is
-// asked, and what was read meanwhile is kept.
+// `extract`: writes a small core with the data that the other verbs' answers need. No list of these data exists: every
+// question is asked, and everything that was read meanwhile is kept.
 #include "analysis/verbs/extract.h"
 
 #include "analysis/answer_head.h"
@@ -20,7 +20,7 @@ namespace {
 
 using report::Kind;
 
-// Of each type one object, of arrays the longest.
+// One object of each type; for arrays the longest.
 struct Specimen {
   Address address = 0;
   u64 size = 0;
@@ -34,7 +34,7 @@ void read_rows(report::Answer answer) {
       row.assign(table.columns.size(), {});
 }
 
-// What cannot be told of the dump cannot be told of the core.
+// An answer that the dump cannot give, the core cannot give either.
 template <class Ask> void if_it_can_be_told(Ask ask) {
   try {
     ask();
@@ -55,7 +55,7 @@ void ask_all_verbs(Snapshot &snapshot) {
   if_it_can_be_told([&] { snapshot.owners(); });
 }
 
-// What delegates call, and what a WeakReference leads to, is told of each by itself.
+// Delegates and WeakReferences are asked about one by one, because their targets differ.
 std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
   constexpr u64 most_looked_at = 64, most_targets = 64;
   std::map<Address, Specimen> out;
@@ -92,8 +92,8 @@ std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
   return out;
 }
 
-// Fields, those of structs in it or in its elements too. One after the other: what a dump calls an array's element may
-// be an array again, as often as there are types.
+// Asks about fields, including those of structs in it or in its elements. Iterative: a damaged dump may nest array
+// types as deeply as there are types.
 void ask_about_fields(Snapshot &snapshot, Address type, std::set<Address> &asked) {
   TypeSystem &types = snapshot.runtime().types();
   Fields &fields = snapshot.runtime().fields();
@@ -114,7 +114,7 @@ void ask_about_fields(Snapshot &snapshot, Address type, std::set<Address> &asked
   }
 }
 
-// What `show`, `path` and `retained` say of an object of the type.
+// Asks what `show`, `path` and `retained` ask about an object of the type.
 void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked,
                     FieldValues &values) {
   constexpr u64 most_slots = 4096;
@@ -167,7 +167,7 @@ report::Table table_of(const ExtractedCore &core) {
 Plan plan_extract(const Question &question) {
   if (question.output.empty())
     throw UsageError("extract needs a file to write");
-  // What cannot be told is left out, so that nothing can be prepared.
+  // Nothing is prepared here, because answers that the dump cannot give are left out.
   Plan plan;
   plan.then(Pass::index);
   for (const char *own : {"walk", "tasks", "headers", "async stacks"})

@@ -1,12 +1,12 @@
-// ask_and_extract: what `dnheap extract` does: asks whatever can be asked, so that the core holds what answers rest on,
-// and writes it. Of a live process all memory is copied first, and the process goes on. Takes what these questions
-// take; one thread.
+// ask_and_extract: the work of `dnheap extract`: asks all questions that can be asked, so that the core has the data
+// that answers need, and writes it. All memory of a live process is copied first, and then the process goes on. Costs
+// what these questions cost; one thread.
 #pragma once
 #include "snapshot/extract.h"
 
 namespace dnheap {
 
-// The snapshot has to record what is read. Throws as extract_core() does.
+// The snapshot must record reads. Throws as extract_core() does.
 ExtractedCore ask_and_extract(Snapshot &snapshot, const ExtractOptions &options);
 
 } // namespace dnheap

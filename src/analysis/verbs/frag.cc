@@ -1,5 +1,4 @@
-// `frag`: how large are the holes of the heap, where are they, and who sits beside them: something pinned, or a
-// survivor?
+// `frag`: how large are the holes of the heap, where are they, and are their neighbours pinned objects or survivors?
 #include "analysis/answer_head.h"
 #include "analysis/objects/object_view.h"
 #include "analysis/owners/holding.h"
@@ -30,7 +29,7 @@ std::string class_text(u64 of) {
   return (of ? bytes_text(hole_classes[of]) + " to " : "less than ") + bytes_text(hole_classes[of + 1]);
 }
 
-// Largest class first in each generation, as it is the largest holes that count.
+// The largest class comes first in each generation, because the largest holes matter most.
 report::Table holes_table(const Fragmentation &holes) {
   report::Table table;
   table.name = "holes";
@@ -70,7 +69,7 @@ report::Table hole_generations_table(const Fragmentation &holes) {
   table.title = "Holes by generation";
   table.whole = true;
   table.columns = {{"generation", "Gen", Kind::text},      {"count", "Holes", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},        {"segment_bytes", "Of", Kind::bytes},
+                   {"bytes", "Bytes", Kind::bytes},        {"segment_bytes", "Total", Kind::bytes},
                    {"share", "Share", Kind::percent},      {"largest", "Largest", Kind::bytes},
                    {"pinned", "Beside pins", Kind::count}, {"pinned_bytes", "Bytes beside pins", Kind::bytes}};
   std::vector<report::Row> rows;
@@ -112,7 +111,7 @@ report::Table beside_table(const Fragmentation &holes, Snapshot &snapshot) {
   return table;
 }
 
-// One of the objects beside a hole: its cells, without or with what it retains and who owns it.
+// Makes the cells for a neighbour of a hole, with or without its retained size and owner.
 class HoleNeighbours {
 public:
   HoleNeighbours(Snapshot &snapshot, const Pins &pins, bool retained)

@@ -1,5 +1,5 @@
-// `gc`: what does the GC say of itself? Every datum of the GC contract that is not objects or handles, and the settings
-// that the process was started with. Needs no walk of the heap, so that it also answers where there can be none.
+// `gc`: what does the GC record about itself? Shows all data of the GC contract except objects and handles, and the
+// settings that the process was started with. Needs no walk of the heap, so it also answers if none is possible.
 #include "analysis/answer_head.h"
 #include "analysis/missing_parts.h"
 #include "analysis/shapes/gc_settings.h"
@@ -31,7 +31,7 @@ report::Table table_of(const char *name, const char *title, std::vector<report::
   return table;
 }
 
-// One heap with what could be read of it.
+// One heap with its readable data.
 struct OneHeap {
   u32 number = 0;
   GCHeapData data;
@@ -49,9 +49,9 @@ std::vector<OneHeap> all_heaps(const Gc &gc, std::vector<std::string> &problems)
   return out;
 }
 
-// Has a collection taken place that objects survived? Only those are in gen1 and gen2.
+// True if objects have survived a collection: only those are in gen1 and gen2.
 bool has_collected(const Gc &gc, const std::vector<OneHeap> &heaps) {
-  constexpr u64 first_object = 256; // what a generation begins with
+  constexpr u64 first_object = 256; // a generation's first object begins within so many bytes
   std::vector<std::string> ignored;
   for (const OneHeap &heap : heaps)
     for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(heap.data, ignored))
@@ -61,8 +61,8 @@ bool has_collected(const Gc &gc, const std::vector<OneHeap> &heaps) {
   return false;
 }
 
-// Some GCs are built without what counts (GC_CONFIG_DRIVEN, gc/gcconfig.h), NativeAOT's and the standalone ones among
-// them: they have no arrays, or arrays that stay zero whatever happens.
+// True if the GC counts its mechanisms. Some GCs are built without these counts (GC_CONFIG_DRIVEN, gc/gcconfig.h), for
+// example NativeAOT's and the standalone ones: they have no arrays, or arrays that stay zero.
 bool records_mechanisms(const Gc &gc, const std::vector<OneHeap> &heaps) {
   bool any_array = false, any_count = false;
   auto look = [&](const std::optional<std::vector<u64>> &counts) {
@@ -79,7 +79,7 @@ bool records_mechanisms(const Gc &gc, const std::vector<OneHeap> &heaps) {
 
 report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
-  // `value` gives a text, or nullopt; what cannot be read is absent too, and said. `raw`: the number behind the word.
+  // `value` returns a text or nullopt; unreadable values are absent, with a note. `raw`: the number for the word.
   auto add = [&](const char *datum, const char *meaning, const auto &value, Cell raw = {}) {
     Cell cell;
     try {
@@ -233,7 +233,7 @@ report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, 
   return table;
 }
 
-// What threads, generations and those without a context of their own allocate from.
+// Lists the allocation contexts of threads and generations, and the global ones.
 report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> &heaps,
                              std::vector<std::string> &problems) {
   std::vector<report::Row> rows;
@@ -261,7 +261,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
     problems.push_back(e.what());
   }
   report::Table table = table_of("contexts", "Allocation contexts",
-                                 {{"owner", "Of", Kind::text},
+                                 {{"owner", "Owner", Kind::text},
                                   {"os_id", "Thread", Kind::number},
                                   {"managed_id", "Managed", Kind::number},
                                   {"thread", "Thread at", Kind::address, Shown::in_data},
@@ -277,7 +277,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
   return table;
 }
 
-// By heap, kind and size of region: the regions themselves can be thousands.
+// Sums by heap, kind and size of region, because there may be thousands of regions.
 report::Table free_regions_table(const Gc &gc, std::vector<std::string> &problems) {
   struct Sum {
     u64 regions = 0, bytes = 0;

@@ -19,7 +19,7 @@ report::Table table_of(const char *name, const char *title, std::vector<report::
   return table;
 }
 
-// The last generation is that of large objects.
+// The last generation has the large objects.
 std::string generation_name(u64 generation, u64 count) {
   return generation + 1 == count ? "loh" : "gen" + std::to_string(generation);
 }

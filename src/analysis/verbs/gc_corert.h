@@ -1,5 +1,5 @@
-// What CoreRT's memory format (NF16) says of the GC, for `gc`: the same tables as of other runtimes, as far as the
-// format goes. For the files of this folder.
+// The data of CoreRT's memory format (NF16) about the GC, for `gc`: the same tables as for other runtimes, as far as
+// the format has them. For the files of this folder.
 #pragma once
 #include "report/answer.h"
 #include "runtime/corert/core_rt.h"

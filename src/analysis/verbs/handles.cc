@@ -1,4 +1,4 @@
-// `handles`: which GC handles exist, of which kind, and what do they hold? One row per handle, and sums by kind.
+// `handles`: which GC handles exist, of which kinds, and what do they hold? One row per handle, and sums by kind.
 #include "analysis/answer_head.h"
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
@@ -16,7 +16,7 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-// The type of what lies at an address; absent where there is no object.
+// Finds the type of the object at an address; null if there is none.
 class ObjectTypes {
 public:
   explicit ObjectTypes(Snapshot &snapshot) : heap_(snapshot.heap()), runtime_(snapshot.runtime()) {}
@@ -33,7 +33,7 @@ private:
 
 Cell text_or_absent(const std::string *text) { return text ? Cell(*text) : Cell(); }
 
-// There may be millions: rows are made as they are asked for, unless all are needed to sort them.
+// There may be millions of handles: rows are made as they are asked for, unless all are needed for sorting.
 report::Table handles_table(std::vector<HandleData> handles, Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "handles";
@@ -49,7 +49,7 @@ report::Table handles_table(std::vector<HandleData> handles, Snapshot &snapshot,
       {"secondary_type", "Type of secondary", Kind::text}};
   auto types = std::make_shared<ObjectTypes>(snapshot);
   auto row_of = [types](const HandleData &h) {
-    // Only a dependent handle's second word is an object.
+    // The second word is an object only in a dependent handle.
     bool object = h.type == HandleType::dependent && h.secondary && *h.secondary;
     return report::Row{h.handle,
                        name_of(h.type),
@@ -96,7 +96,7 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
   for (const HandleData &h : handles) {
     const bool is_outside = types.find(h.object) == nullptr;
     if (h.type == HandleType::dependent && h.secondary && *h.secondary)
-      types.find(*h.secondary); // so that all names are asked for before notes say which are missing
+      types.find(*h.secondary); // asks for all names before notes list the missing ones
     for (Sum *sum : {&sums[static_cast<u8>(h.type)], &all}) {
       ++sum->handles;
       sum->strong += h.strong_reference;
@@ -126,7 +126,7 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   std::vector<HandleType> supported;
   std::vector<HandleData> handles;
   if (snapshot.runtime().kind() == std::string_view("corert")) {
-    problems.push_back("CoreRT's memory format (NF16) tells nothing of handles");
+    problems.push_back("CoreRT's memory format (NF16) has no data about handles");
   } else {
     supported = gc.get_supported_handle_types();
     handles = gc.get_handles(supported, problems);

@@ -46,7 +46,7 @@ private:
     u64 shown = 0;
   };
 
-  // Those that are worth a row, largest first.
+  // Keeps the nodes that are large enough for a row, largest first.
   void descend(std::vector<Node> nodes) {
     constexpr u64 least_share = 200; // a node with less than 1/200 of the heap is not shown
     const u64 least = std::max<u64>(holding_.all().bytes / least_share, 1);
@@ -77,7 +77,7 @@ private:
            std::move(text)};
   }
 
-  // Beyond what can be told by eye the level is a number, so that lines do not grow with it.
+  // Deep levels are shown as a number, so that lines do not grow with the depth.
   static std::string indentation(u64 depth) {
     constexpr u64 most = 40;
     return std::string(2 * std::min(depth, most), ' ') + (depth > most ? "[" + std::to_string(depth) + "] " : "");
@@ -88,7 +88,7 @@ private:
   const FoldedTree folded_;
   const u64 depth_, top_; // levels; nodes below one
   const Watch watch_;
-  std::vector<Level> levels_; // from the top to the row that comes next
+  std::vector<Level> levels_; // from the top down to the next row
 };
 
 } // namespace
@@ -111,9 +111,9 @@ report::Table held_tree_table(Snapshot &snapshot, const Question &question) {
   if (question.top_is_asked && question.top)
     table.notes.push_back("below each line there are the " + count_text(question.top) + " largest at most (--top)");
   if (!question.raw)
-    table.notes.push_back("what collections are made of is told with them, a chain of one type is one line, and of "
-                          "several objects the address is that of the largest: dnheap show tells more of it; --raw "
-                          "shows each step");
+    table.notes.push_back(
+        "the inner objects of collections count with them, a chain of one type is one line, and the address is that of "
+        "the largest object of a line: dnheap show has more about it; --raw shows each step");
   return table;
 }
 

@@ -1,6 +1,6 @@
-// `retained --tree`: the folded dominator tree (folded_tree.h; --raw: each step), largest first; row by row, on the way
-// down and up again. What stands below a node is looked at when its rows are due, and a level costs what its nodes
-// take. One thread.
+// `retained --tree`: the folded dominator tree (folded_tree.h; --raw: all steps), largest first, row by row in
+// depth-first order. Nodes below a node are computed when their rows are due, and a level costs the memory of its
+// nodes. One thread.
 #pragma once
 #include "analysis/question.h"
 #include "report/table.h"

@@ -1,4 +1,4 @@
-// `info`: what is this dump, how was it understood, how complete is it?
+// `info`: what is this dump, how was it interpreted, and how complete is it?
 #include "analysis/answer_head.h"
 #include "analysis/process/stress_log_table.h"
 #include "analysis/verbs/verbs.h"
@@ -31,7 +31,7 @@ std::string assemblies_text(const std::vector<LoadedAssembly> &assemblies) {
   return (own ? out + "; " : "") + count_text(assemblies.size() - own) + " of .NET's (--table assemblies)";
 }
 
-// How much code was compiled while the program ran.
+// Returns how much code was compiled while the program ran, in words.
 std::string code_text(const Runtime &runtime, report::Notes &notes) {
   std::vector<std::string> problems;
   const std::optional<std::vector<CodeHeap>> heaps = find_code_heaps(runtime.memory(), runtime.descriptor(), problems);
@@ -105,7 +105,8 @@ report::Table modules_table(const Target &target) {
                    {"file", "File", Kind::text}};
   std::vector<report::Row> rows;
   bool missing = false;
-  std::set<std::tuple<std::string, std::string, Provenance::Outcome>> told; // assemblies are mapped twice
+  std::set<std::tuple<std::string, std::string, Provenance::Outcome>> told; // avoids repeats: assemblies are mapped
+                                                                            // twice
   for (const Provenance &p : target.provenance) {
     if (!told.emplace(p.module, p.file, p.outcome).second)
       continue;
@@ -116,22 +117,21 @@ report::Table modules_table(const Target &target) {
   if (rows.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
-    table.notes.push_back(
-        "what such a file would have told was derived from memory: it is needed only where notes say so");
+    table.notes.push_back("the data of such a file were derived from memory: it is needed only if notes say so");
   table.set_rows(std::move(rows));
   return table;
 }
 
 Cell flag_cell(std::optional<bool> flag) { return flag ? Cell(*flag) : Cell(); }
 
-// Whose each is decides who owns what (ranked_owners.h).
+// Lists assemblies with their origin, which decides who owns what (ranked_owners.h).
 report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   report::Table table;
   table.name = "assemblies";
   table.title = "Assemblies";
-  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred
+  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred rows
   table.columns = {{"assembly", "Assembly", Kind::text},
-                   {"origin", "Whose", Kind::text},
+                   {"origin", "Origin", Kind::text},
                    {"reason", "Why", Kind::text},
                    {"collectible", "Collectible", Kind::boolean, report::Shown::in_data},
                    {"dynamic", "Dynamic", Kind::boolean, report::Shown::in_data},
@@ -147,12 +147,12 @@ report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   return table;
 }
 
-// All that was mapped of files, native libraries and data, too.
+// Lists everything that was mapped from files, including native libraries and data.
 report::Table images_table(const Target &target, bool is_asked) {
   report::Table table;
   table.name = "images";
-  table.title = "Files that were mapped";
-  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred
+  table.title = "Mapped files";
+  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred rows
   table.columns = {{"start", "Start", Kind::address},
                    {"end", "End", Kind::address},
                    {"bytes", "Bytes", Kind::bytes},
@@ -168,7 +168,7 @@ report::Table images_table(const Target &target, bool is_asked) {
   return table;
 }
 
-// What source lines are told by.
+// Lists the symbols that source lines come from.
 report::Table symbols_table(Snapshot &snapshot, const Question &question, report::Notes &notes) {
   report::Table table;
   table.name = "symbols";
@@ -189,7 +189,7 @@ report::Table symbols_table(Snapshot &snapshot, const Question &question, report
   return table;
 }
 
-// Which contract is read by what, and how many of its values came from where.
+// Lists which contract is read by which reader, and how many of its values came from where.
 report::Table contracts_table(const ContractDescriptor &d) {
   report::Table table;
   table.name = "contracts";
@@ -241,7 +241,7 @@ report::Answer answer_info(Snapshot &snapshot, const Question &question) {
                    std::move(stress_log.table),
                    gaps_table(*answer.completeness)};
   add_crash(snapshot, answer);
-  // Without heap there is nothing to sum up, but what the threads do.
+  // Without a heap there is nothing to sum up except the threads' stacks.
   answer.next_command =
       (snapshot.runtime().why_no_heap().empty() ? "dnheap stat " : "dnheap stack ") + shell_word(question.target);
   return answer;

@@ -1,4 +1,4 @@
-// `inspect`: what one inspector sees in the heap; without a name, which inspectors there are.
+// `inspect`: the result of one inspector; without a name, the list of inspectors.
 #include "analysis/answer_head.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/holding_fields.h"
@@ -38,7 +38,7 @@ report::Answer list_inspectors() {
   return answer;
 }
 
-// Events say it themselves: their column is another one.
+// Explains "(nobody)". Events have a different column and explain it themselves.
 void explain_nobody(report::Answer &answer) {
   report::Table &table = answer.tables.front();
   const std::optional<u64> held_by = table.find_column("held_by");
@@ -60,7 +60,7 @@ Plan plan_inspect(const Question &question) {
   const Inspector *inspector = find_inspector(question.subject);
   if (!inspector)
     return Plan();
-  Plan plan(passes_of_waste); // what holders are told by
+  Plan plan(passes_of_waste); // the passes for finding holders
   plan.then(inspector->own ? inspector->own : "walk").then("holders");
   if (inspector->names_holders)
     plan.perhaps(Pass::live);
@@ -85,7 +85,7 @@ report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
     explain_nobody(answer);
   }
   add_name_notes(snapshot, answer);
-  if (!answer.next_command.empty()) // an object's address
+  if (!answer.next_command.empty()) // it is an object's address
     answer.next_command = "dnheap path " + shell_word(question.target) + " " + answer.next_command;
   return answer;
 }

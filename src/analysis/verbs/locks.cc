@@ -1,4 +1,4 @@
-// `locks`: who holds what, who waits for whom, and who waits in a circle?
+// `locks`: who holds which lock, who waits for whom, and where are deadlocks?
 #include "analysis/answer_head.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/waits/deadlock_text.h"
@@ -25,7 +25,7 @@ public:
         waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
 
   const LockSet &locks() const { return locks_; }
-  // Of deadlocks and of threads that wait for locks.
+  // Returns the numbers of deadlocks and of threads that wait for locks.
   std::string counts() const {
     std::set<u32> blocked;
     for (const ThreadWait &wait : waits_.waits)
@@ -70,7 +70,7 @@ public:
     const auto at = static_cast<std::ptrdiff_t>(table.columns.size()) - 3;
     if (!waits_.fields.empty())
       table.columns[static_cast<u64>(at)].shown = Shown::everywhere;
-    if (!waits_.may_have_taken.empty()) { // else the column would be empty
+    if (!waits_.may_have_taken.empty()) { // otherwise the column would be empty
       table.columns.insert(table.columns.begin() + at, {"taken_text", "Taken by", Kind::text, Shown::in_text});
       for (u64 i = 0; i < rows.size(); ++i)
         rows[i].insert(rows[i].begin() + at, Cell(takers_text(*shown[i])));
@@ -86,9 +86,9 @@ public:
         std::any_of(waits_.circles.begin(), waits_.circles.end(), [&](const std::vector<WaitingOne> &circle) {
           return text_.sureness_of(circle) != Sureness::certain;
         });
-    table.title = any_inferred ? "Deadlocks, and what seems to be one" : "Deadlocks: nobody of these ever goes on";
+    table.title = any_inferred ? "Deadlocks, certain or likely" : "Deadlocks: none of these ever goes on";
     table.columns = {{"cycle", "Cycle", Kind::nested, Shown::in_data},
-                     {"grounds", "Told by", Kind::text, Shown::in_data},
+                     {"grounds", "Source", Kind::text, Shown::in_data},
                      {"text", "In words", Kind::text}};
     std::vector<report::Row> rows;
     for (const std::vector<WaitingOne> &circle : waits_.circles)
@@ -103,11 +103,11 @@ public:
   report::Table waits_table() {
     report::Table table;
     table.name = "waits";
-    table.title = "What threads wait for";
+    table.title = "Waiting threads";
     table.columns = {{"os_id", "Thread", Kind::number},      {"managed_id", "Managed", Kind::number},
                      {"name", "Name", Kind::text},           {"kind", "Waits for", Kind::text},
                      {"waits_for", "Object", Kind::address}, {"owner_os_id", "Held by", Kind::number},
-                     {"evidence", "Told by", Kind::text},    {"type", "Type", Kind::text}};
+                     {"evidence", "Source", Kind::text},     {"type", "Type", Kind::text}};
     std::vector<report::Row> rows;
     for (const ThreadWait &wait : waits_.waits) {
       const ThreadData &thread = locks_.threads[wait.thread];
@@ -126,7 +126,7 @@ public:
   }
 
 private:
-  // Whose turn it is; of a join the thread whose end is waited for.
+  // Returns the thread that has to act next; for a join the thread that is waited for.
   std::optional<u32> owner_of(const ThreadWait &wait) const {
     if (wait.runs_on)
       return wait.runs_on;
@@ -134,7 +134,7 @@ private:
       return locks_.targets->subsystem().thread_of(wait.object);
     const bool may_have_one = wait.kind == WaitKind::lock || wait.kind == WaitKind::mutex;
     const LockObject *lock = may_have_one ? locks_.find(wait.object) : nullptr;
-    // Who reads, and is to write, waits for the other readers.
+    // A reader that is upgrading to write waits for the other readers.
     return lock && lock->owner != wait.thread ? lock->owner : std::nullopt;
   }
 
@@ -175,10 +175,10 @@ private:
             type_name(lock.object)};
   }
 
-  // A thread that has ended has none.
+  // Returns no number for a thread that has ended.
   static Cell number_of(const ThreadData &thread) { return thread.os_id.value_or(0) ? Cell(thread.os_id) : Cell(); }
 
-  // Readers that are known are named. Of an owner that has ended only the program's number is left.
+  // Returns the state; known readers are named. Only the managed id is left of an owner that has ended.
   std::string state_of(const LockObject &lock) const {
     constexpr u64 shown = 8;
     if (auto part = locks_.collections.find(lock.object); part != locks_.collections.end())
@@ -197,7 +197,7 @@ private:
     return out + (lock.readers.size() > shown ? ", …" : "");
   }
 
-  // What a thread waits for inside a semaphore, an event or a task: told there.
+  // True for a lock that is internal to a semaphore, an event or a task, which is shown there.
   bool is_inner(const LockObject &lock) const {
     if (lock.kind == LockKind::monitor || lock.kind == LockKind::lock)
       return locks_.by_inner.contains(lock.object) && !lock.waiters;
@@ -220,7 +220,7 @@ private:
     return report::text_cell(name);
   }
 
-  // The methods that wait for semaphores asynchronously, how many of each.
+  // Returns the methods that wait for semaphores asynchronously, with their numbers.
   WaitingCalls waiting_calls() {
     WaitingCalls out;
     for (const auto &[node, semaphore] : locks_.by_node)
@@ -228,7 +228,7 @@ private:
         ++out[semaphore][method];
     return out;
   }
-  // Where a semaphore's own methods wait for it, the one that called these.
+  // Skips a semaphore's own waiting methods, and returns the one that called them.
   std::string method_behind(TaskNumber task) {
     constexpr u64 most_steps = 16;
     for (u64 i = 0; i < most_steps && task != no_task; ++i) {
@@ -258,8 +258,9 @@ private:
   static const char *sureness_of(const SemaphoreHolder &one) {
     return one.is_sure() ? "probable" : one.is_doubtful() ? "doubtful" : "possible";
   }
-  // "probably 4711 in Shop.Cart.Pay" of who stands behind the wait. Else those whose methods take or give back such;
-  // else those with a reference of their own; else the others, where these are few: rather nobody than the wrong one.
+  // Returns "probably 4711 in Shop.Cart.Pay" for a thread behind the wait. Without one: those whose methods take or give
+  // back such a semaphore; without these those with a reference of their own; without these the others if they are few,
+  // because a missing name is better than a wrong one.
   std::string takers_text(const LockObject &lock) {
     constexpr u64 shown = 3;
     auto of = waits_.may_have_taken.find(lock.object);
@@ -286,7 +287,7 @@ private:
       out +=
           (i ? ", " : "") +
           (sure[i]->thread ? thread_number(*sure[i]->thread) : text_.object(tasks_.address(sure[i]->task))) +
-          // all that speaks for it
+          // the only evidence
           (sure[i]->grounds == Grounds::static_field || (is_sure && sure[i]->thread) ? " in " + sure[i]->method : "");
     return out + (sure.size() > shown ? ", …" : "");
   }
@@ -321,7 +322,7 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
   add_problems(found.locks().problems, answer);
   if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
-    set_incomplete(answer); // what is said of it stands in the notes
+    set_incomplete(answer); // the notes explain it
   answer.headline += found.counts();
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap async " + shell_word(question.target);

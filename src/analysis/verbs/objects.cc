@@ -1,5 +1,5 @@
-// `objects`: which objects are there? By address they stream, so that memory does not depend on how many there are; any
-// other order keeps 32 bytes for each object that will be shown. --by size keeps a row for each size that there is.
+// `objects`: which objects are there? In order of addresses they stream, so memory does not depend on their number; any
+// other order keeps 32 bytes for each object that is shown. --by size keeps a row for each size.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
 #include "analysis/filters/type_filter.h"
@@ -24,10 +24,10 @@ struct Line {
   Address address = 0, method_table = 0;
   u64 bytes = 0;
   GCSegmentGeneration generation = GCSegmentGeneration::gen0;
-  u32 type = 0; // a number of it: the cursor's, or the graph's
+  u32 type = 0; // the type's number in the cursor, or in the graph
 };
 
-// The objects that the question asks for, in address order.
+// The objects that the question asks for, in order of addresses.
 class Selection {
 public:
   Selection(Snapshot &snapshot, const Question &question)
@@ -52,8 +52,8 @@ public:
     return false;
   }
 
-  // The same by a look at the graph alone, in parallel, if it is there and has them: visit(line, worker), in any order.
-  // False: it does not.
+  // The same by the graph alone, in parallel: visit(line, worker), in any order. False if there is no graph, or it does
+  // not have all these objects.
   template <class Visit> bool each_of_graph(Snapshot &snapshot, Visit visit) {
     if (!snapshot.has_graph() || types_.everything() || type_passes(runtime_.types().free_object_method_table()))
       return false;
@@ -86,7 +86,7 @@ public:
 
   const TypeFilter &types() const { return types_; }
   const std::string &name(Address method_table) { return runtime_.types().name(method_table); }
-  // Without a look-up: for rows by the million.
+  // Needs no look-up, for millions of rows.
   const std::string &name(const Line &line) {
     if (line.type >= names_.size())
       names_.resize(line.type + 1);
@@ -132,7 +132,7 @@ report::RowSource streamed(const std::shared_ptr<Selection> &selection) {
   };
 }
 
-// The first `top` (0: all) in the asked order; ties by address.
+// Returns the first `top` (0: all) in the requested order; ties by address.
 report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &selection, const std::string &column,
                          u64 top) {
   auto before = [selection, by_type = column == "type"](const Line &a, const Line &b) {
@@ -144,7 +144,7 @@ report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &s
       return a.bytes > b.bytes;
     return a.address < b.address;
   };
-  // One more than will be shown, so that the writer can say that there are more.
+  // Keeps one more than is shown, so that the writer can say that there are more.
   const u64 keep = top ? top + 1 : 0;
   auto add = [&](std::vector<Line> &to, const Line &line) {
     to.push_back(line);
@@ -155,7 +155,7 @@ report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &s
   };
   auto lines = std::make_shared<std::vector<Line>>();
   std::vector<std::vector<Line>> parts(snapshot.threads());
-  // Names, which an order by type asks for, are one thread's.
+  // Names, needed for sorting by type, are only available to one thread.
   if (column != "type" &&
       selection->each_of_graph(snapshot, [&](const Line &line, unsigned worker) { add(parts[worker], line); })) {
     for (const std::vector<Line> &part : parts)
@@ -175,7 +175,7 @@ report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &s
   };
 }
 
-// How many objects there are of each size, and holes: those that take most in all first.
+// Sums the objects and holes by size; sizes with most bytes first.
 report::Table sizes_table(Snapshot &snapshot, Selection &selection, u64 top) {
   using report::Kind;
   struct Sum {
@@ -214,13 +214,13 @@ report::Table sizes_table(Snapshot &snapshot, Selection &selection, u64 top) {
   return table;
 }
 
-// Three objects on each side of the one at an address, within their segment.
+// Returns the range of three objects on each side of an address, within their segment.
 std::pair<Address, Address> around(Snapshot &snapshot, Address address, std::string &note) {
   constexpr u32 on_each_side = 3;
   const ObjectIndex &index = snapshot.index();
   const ObjectRange *range = range_of(snapshot.heap(), address);
   if (!range || address >= range->end())
-    throw NotFound(hex(address) + " lies in no part of the heap that holds objects");
+    throw NotFound(hex(address) + " is in no part of the heap that has objects");
   const HeapSegment &segment = snapshot.heap().segments()[range->segment];
   Address first = segment.start, end = segment.end;
   if (const ObjectId here = index.last_at_or_before(address); here != no_object) {
@@ -243,9 +243,9 @@ bool is_by_size(const Question &question) { return question.by == "size" || ques
 
 Plan plan_objects(const Question &question) {
   if (question.near && question.range)
-    throw UsageError("--near says which range to look at: --range cannot, too");
+    throw UsageError("--near and --range exclude each other: --near chooses the range");
   if (is_by_size(question) && !question.sort.empty())
-    throw UsageError("--by size has an order of its own: the sizes that take most in all first");
+    throw UsageError("--by size has an order of its own: the sizes with most bytes first");
   Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
   return question.refers_to.empty() ? plan : plan.then("referring objects");
 }
@@ -276,7 +276,7 @@ report::Answer answer_objects(Snapshot &snapshot, const Question &asked) {
   if (!note.empty())
     table.notes.push_back(note);
   answer.tables.push_back(std::move(table));
-  // Names are told while rows stream; what goes wrong there is said beforehand.
+  // Names are needed while rows stream; problems with them must be noted before.
   for (const TypeTally &type : snapshot.tally().types)
     selection->name(type.method_table);
   selection->types().add_notes(answer);

@@ -1,5 +1,5 @@
-// `path`: why is it alive? The shortest way from a root to an object, each step by its field; or, for a type, the ways
-// of all its instances, those that are alike as one.
+// `path`: why is it alive? Shows the shortest path from a root to an object, each step by its field; or, for a type,
+// the paths to all its instances, equal ones as one row.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
 #include "analysis/names/compiled_names.h"
@@ -29,10 +29,10 @@ using report::Fact;
 using report::Kind;
 using report::Shown;
 
-constexpr u64 most_paths = 100;    // of --all
-constexpr u64 most_explained = 20; // of a type's paths: names in them
+constexpr u64 most_paths = 100;    // for --all
+constexpr u64 most_explained = 20; // the names in so many of a type's paths are explained
 
-// `bad_references`: that a search over the heap itself met.
+// `bad_references`: found by the search of the heap itself.
 std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all, OnStacks on_stacks,
                                   u64 &bad_references) {
   if (all) {
@@ -69,7 +69,7 @@ report::Table paths_table(const std::vector<PathSteps> &paths) {
   return table;
 }
 
-// One path for people: one line per step, repeats folded.
+// Shows one path for people: one line per step, repeats folded.
 report::Table steps_table(const PathSteps &path, const std::string &title, bool is_raw) {
   report::Table table;
   table.name = "paths";
@@ -92,7 +92,7 @@ std::string object_text(ObjectView &view, ObjectId object) {
   return view.type_name(object) + " at " + hex(view.address(object));
 }
 
-// The shortest way from one object to another, whatever else holds either; empty: there is none.
+// Returns the shortest path from one object to another, regardless of other holders; empty if there is none.
 std::vector<PathSteps> path_between(Snapshot &snapshot, ObjectView &view, ObjectId from, ObjectId to) {
   ShortestPaths search(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
   const OwnedRoot begin{from, OwnerId{0}};
@@ -135,11 +135,11 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
     answer.tables.push_back(steps_table(paths[i], title, question.raw));
   }
   if (paths.empty() && from)
-    answer.completeness->notes.add("no way leads from " + object_text(view, *from) + " to " +
+    answer.completeness->notes.add("no path leads from " + object_text(view, *from) + " to " +
                                    object_text(view, object));
   else if (paths.empty() && question.no_stacks && find_ranked_path(snapshot, object).path)
-    answer.completeness->notes.add("nothing but what stands on stacks holds " + object_text(view, object) +
-                                   "; without --no-stacks path tells which");
+    answer.completeness->notes.add("only stacks hold " + object_text(view, object) +
+                                   "; without --no-stacks path shows them");
   else if (paths.empty())
     answer.completeness->notes.add(unheld_text(snapshot, view, object));
   if (paths.size() == most_paths)
@@ -155,7 +155,7 @@ std::string field_text(const TypePath::Step &step) {
   return out;
 }
 
-// What `path TYPE` is asked about, and what to say of it.
+// The types that `path TYPE` is asked about, and a note about them.
 struct Meant {
   std::function<bool(Address)> types; // by MethodTable
   std::string note;
@@ -164,8 +164,9 @@ struct Meant {
 Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Address> address) {
   TypeSystem &types = snapshot.runtime().types();
   if (address)
-    return {[address](Address mt) { return mt == *address; },
-            hex(*address) + " is the MethodTable of " + types.name(*address) + ": these are the ways of its instances"};
+    return {[address](Address mt) { return mt == *address; }, hex(*address) + " is the MethodTable of " +
+                                                                  types.name(*address) +
+                                                                  ": these are the paths to its instances"};
   NamedTypes named = types_called_or_like(snapshot, question.subject);
   std::string note = named.note(question.subject);
   return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
@@ -202,7 +203,7 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
                     std::move(steps), path.text()});
   }
   table.set_rows(std::move(rows));
-  // Owner and fields by themselves: what stands before a field in the whole text is no type.
+  // Explains names in owner and fields separately, because the text before a field is no type.
   const u64 shown = question.top ? question.top : most_explained;
   for (u64 i = 0; i < std::min<u64>({paths.paths.size(), most_explained, shown}); ++i) {
     explain_compiled_names(paths.paths[i].owner_text, table.notes);
@@ -223,17 +224,17 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
                           " instances lie in frozen segments, " + never_freed +
                           ", and nothing else is seen to hold them");
   if (paths.not_folded)
-    table.notes.push_back(count_text(paths.not_folded) + " instances are held in ways too long to tell");
+    table.notes.push_back(count_text(paths.not_folded) + " instances are held by paths that are too long to show");
   if (paths.paths.size() > most_retained)
-    table.notes.push_back("what would be freed is worked out for the " + std::to_string(most_retained) +
-                          " ways with most bytes; dnheap show tells it of one object");
+    table.notes.push_back("what would be freed is computed for the " + std::to_string(most_retained) +
+                          " paths with most bytes; dnheap show has it for one object");
   answer.tables.push_back(std::move(table));
   if (!paths.paths.empty())
     answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(paths.paths.front().example);
   return answer;
 }
 
-// "@3": the suspect of that number in the report. Nullopt: it is no such word.
+// Returns the number of a suspect in the report: 3 for "@3"; nullopt if the word has another form.
 std::optional<u64> suspect_number(const std::string &subject) {
   if (subject.size() < 2 || subject[0] != '@' || subject.find_first_not_of("0123456789", 1) != subject.npos ||
       subject.size() > 10)
@@ -253,13 +254,15 @@ Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 num
 
 Plan plan_path(const Question &question) {
   if (question.subject.empty())
-    throw UsageError("which object, or which type? an address or a name is wanted behind the target");
+    throw UsageError("which object, or which type? give an address or a name after the target");
   if (question.from && question.all)
-    throw UsageError("--from is about the shortest way from that object: --all is of roots");
+    throw UsageError(
+        "--from and --all exclude each other: --from shows the shortest path from that object, --all paths from roots");
   if (question.from && question.no_stacks)
-    throw UsageError("--from is about the shortest way from that object: --no-stacks is of roots");
+    throw UsageError("--from and --no-stacks exclude each other: --from shows the shortest path from that object, "
+                     "--no-stacks chooses roots");
   Plan plan;
-  // Perhaps of a MethodTable, or it is a name.
+  // An address may be that of a MethodTable; other words are names.
   const bool is_address = written_address(question.subject).has_value() || suspect_number(question.subject);
   plan.then(Pass::owned_roots);
   if (is_address && !question.all && !question.from)
@@ -284,21 +287,21 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
   if (of_type && question.all)
     throw UsageError("--all needs an address: dnheap path TARGET ADDR --all");
   if (of_type && question.from)
-    throw UsageError("--from is for the way to one object: dnheap path TARGET ADDR --from ADDRESS");
+    throw UsageError("--from needs an address to lead to: dnheap path TARGET ADDR --from ADDRESS");
   if (of_type && question.no_stacks)
     throw UsageError("--no-stacks needs an address: dnheap path TARGET ADDR --no-stacks");
   if (of_type && question.raw)
-    throw UsageError("--raw needs an address: the ways to all objects of a type are shown together");
+    throw UsageError("--raw needs an address: the paths to all objects of a type are shown together");
   if (!of_type && !question.sort.empty())
     throw UsageError("--sort needs a type: dnheap path TARGET TYPE --sort " + question.sort);
   snapshot.prepare(Pass::index);
-  u64 bad_references = 0; // perhaps of objects that are dead
+  u64 bad_references = 0; // perhaps in dead objects
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);
   if (!suspect && !question.hubs.empty())
     answer.completeness->notes.add("--hub decides which suspects (@1) there are; this path is not about one");
   add_root_notes(snapshot, answer);
-  if (of_type || question.all || question.from) // these rest on the graph, which knows
+  if (of_type || question.all || question.from) // these use the graph, which knows them
     add_reference_notes(snapshot, answer);
   else if (bad_references)
     add_reference_notes(snapshot.live().bad_references(), answer);

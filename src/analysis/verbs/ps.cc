@@ -1,5 +1,5 @@
-// `ps`: which .NET processes run here? Reads the memory maps and the programs' symbols of all, and a little of the
-// memory of those that are .NET, without stopping any.
+// `ps`: which .NET processes run here? Reads the memory maps and the symbols of all programs, and a little of the
+// memory of .NET processes, without suspending any.
 #include "analysis/process/dotnet_process.h"
 #include "analysis/verbs/verbs.h"
 #include "base/host/process.h"
@@ -59,7 +59,7 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
         why = "process " + std::to_string(pid) + ": " + what_forbids_reading(pid);
       continue;
     }
-    if (!maps || maps->empty()) // has ended, or is the kernel's own
+    if (!maps || maps->empty()) // has ended, or belongs to the kernel
       continue;
     try {
       if (has_dotnet(pid, *maps))

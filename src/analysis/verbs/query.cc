@@ -1,5 +1,5 @@
-// `query`: a question that nobody thought of, in SQL: over the open dump itself, as read-only virtual tables
-// (analysis/sql/heap_tables.h). Rows stream. Nothing but SELECT gets through.
+// `query`: questions in SQL about the open dump, as read-only virtual tables (analysis/sql/heap_tables.h). Rows stream.
+// Only SELECT is allowed.
 #include "analysis/answer_head.h"
 #include "analysis/sql/heap_tables.h"
 #include "analysis/verbs/verbs.h"
@@ -15,7 +15,8 @@ namespace {
 
 using report::Kind;
 
-// One step of SQLite's machine may go over a whole text, and is not ended within: so texts are short, and looks many.
+// One step of SQLite's machine may process a whole text, and cannot be interrupted: so texts are short, and checks are
+// frequent.
 constexpr int longest_text = 1 << 20, longest_query = 1 << 20; // bytes
 constexpr int steps_between_looks = 100;
 
@@ -39,7 +40,7 @@ public:
       throw std::bad_alloc();
     }
     tables_.add_to(database_, "");
-    // SQLite's own tables: they, too, tell it their columns when they are named first, which is forbidden below.
+    // SQLite's own table functions also declare their columns when they are first named, which is forbidden below.
     for (const char *table : {"json_each", "json_tree"}) {
       sqlite3_stmt *named = nullptr;
       sqlite3_prepare_v2(database_, (std::string("select 1 from ") + table + "('[]')").c_str(), -1, &named, nullptr);
@@ -62,7 +63,7 @@ public:
   ~Session() { close(); }
   Session(const Session &) = delete;
 
-  // The first row is looked at before columns are: it tells what those hold that are worked out.
+  // Takes the first row before the columns, because it shows the types of computed columns.
   std::vector<report::Column> columns() {
     has_row_ = step();
     std::vector<report::Column> out;
@@ -94,7 +95,7 @@ public:
       }
       case SQLITE_FLOAT: row[static_cast<u64>(i)] = report::Cell(sqlite3_column_double(statement_, i)); break;
       case SQLITE_NULL: break;
-      case SQLITE_BLOB: { // as SQL itself writes it
+      case SQLITE_BLOB: { // written as in SQL
         const auto *bytes = static_cast<const u8 *>(sqlite3_column_blob(statement_, i));
         row[static_cast<u64>(i)] = "x'" + hex_bytes(bytes, static_cast<u64>(sqlite3_column_bytes(statement_, i))) + "'";
         break;
@@ -140,7 +141,7 @@ private:
       throw UsageError("query: which question? such as \"select name, count from types order by bytes desc\"");
     if (sqlite3_stmt *more = nullptr; sqlite3_prepare_v2(database_, rest, -1, &more, nullptr) != SQLITE_OK || more) {
       sqlite3_finalize(more);
-      throw UsageError("query: one question at a time, behind ';' stands another one");
+      throw UsageError("query: one question at a time, but another one follows ';'");
     }
   }
 

@@ -1,4 +1,4 @@
-// `report`: what is going on, on one screen: a verdict, where the memory is, who holds most of it.
+// `report`: the state of a program on one screen: a verdict, the use of memory, and the owners of most of it.
 #include "analysis/answer_head.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/named_types.h"
@@ -32,7 +32,7 @@ using report::Row;
 using report::Shown;
 using report::Table;
 
-// Classes that are one line of the screen.
+// Classes that are shown as one line.
 struct Line {
   const char *text;
   EnumSet<MemoryClass> classes;
@@ -109,7 +109,7 @@ std::vector<Cell> steps_of(const Suspect &suspect) {
 
 std::string next_of(const Question &question, u64 number) {
   std::string out = fmt::format("dnheap path {} @{}", shell_word(question.target), number);
-  for (const std::string &hub : question.hubs) // else the numbers are others
+  for (const std::string &hub : question.hubs) // without these the suspects would have other numbers
     out += " --hub " + shell_word(hub);
   return out;
 }
@@ -146,7 +146,7 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
   return table;
 }
 
-// For people: figures, and words that may wrap.
+// Makes a table for people: figures, and words that may wrap.
 Table figures_table(const char *name, std::string title, std::vector<Row> rows) {
   Table table;
   table.name = name;
@@ -158,7 +158,7 @@ Table figures_table(const char *name, std::string title, std::vector<Row> rows) 
   return table;
 }
 
-// For people: two lines each, or three.
+// Makes a table for people with two or three lines per suspect.
 Table suspects_text(const Suspects &suspects, const Question &question) {
   const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : 5;
   std::vector<Row> rows;
@@ -182,7 +182,7 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
   return table;
 }
 
-// Of what is stored for nothing, in words: "374,936 equal Int32[] in Graph.Node.Payload".
+// Returns a row of waste in words: "374,936 equal Int32[] in Graph.Node.Payload".
 std::string waste_text(const WasteRow &row) {
   const char *what = "";
   switch (row.kind) {
@@ -213,9 +213,9 @@ Table waste_table(const Waste &waste, u64 live) {
   return table;
 }
 
-constexpr u64 most_told = 3;        // of waste, of neighbours of holes
-constexpr double least_told = 0.01; // of what is alive, or of the holes
-constexpr double least_holes = 0.1; // of the heap's objects and holes; less is not looked into
+constexpr u64 most_told = 3;        // rows of waste, and neighbours of holes
+constexpr double least_told = 0.01; // share of the live bytes, or of the holes
+constexpr double least_holes = 0.1; // share of holes in the heap; smaller ones are not examined
 constexpr u64 least_hole_bytes = 1 << 20;
 
 std::string figures(u64 part, u64 whole) {
@@ -234,7 +234,7 @@ Table waste_as_text(const Waste &waste, u64 live, const Question &question) {
   return table;
 }
 
-// "1,500 holes beside Byte[], pinned (handle:pinned)".
+// Returns "1,500 holes beside Byte[], pinned (handle:pinned)".
 std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
   const std::string type =
       one.method_table ? brief_type_name(snapshot.runtime().types().name(one.method_table)) : "nothing";
@@ -308,7 +308,7 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   out.threads = map.of(stacks_in_use).pieces;
   out.pinned = pinned_objects(snapshot);
   out.finalizer_objects = finalizer_objects(snapshot);
-  bool has_many = false; // the suspect is of something that there is much of
+  bool has_many = false; // the suspect's type has many objects
   for (const Suspect &s : suspects.list) {
     if (s.owner == name_of(RootKind::finalizer))
       out.finalizers_text = out.finalizers ? out.finalizers_text : s.text(), out.finalizers += s.retained;
@@ -342,7 +342,7 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   return out;
 }
 
-// "Plugin42" of "Plugin1", "Plugin2", …: what is made one after the other differs in its number.
+// Returns "Plugin" for "Plugin1", "Plugin42": assemblies made in a series differ in a number.
 std::string without_number(std::string_view name) {
   if (name.ends_with(".dll"))
     name.remove_suffix(4);
@@ -355,24 +355,24 @@ std::string without_number(std::string_view name) {
   return out;
 }
 
-// Libraries that make assemblies, by how these are called, and what helps.
+// Libraries that generate assemblies, by the names of these, with advice.
 struct Maker {
   const char *assembly, *words;
 };
 constexpr Maker makers[] = {
-    {"Microsoft.GeneratedCode", "XmlSerializer makes such, for each instance that is made with more than a type: keep "
+    {"Microsoft.GeneratedCode", "XmlSerializer makes one for each instance that is made with more than a type: keep "
                                 "these instances, and use them again"},
-    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes such: one of these is enough"},
-    {"ℛ*", "C# scripts are such: each that is compiled stays"},
+    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes these: one generator is enough"},
+    {"ℛ*", "C# scripts are compiled to these: each compiled script stays"},
 };
 
-// Whose static field leads to most of some of the objects that stand for assemblies.
+// Returns the static field that leads to most of some assembly objects.
 std::string holder_of_assemblies(Snapshot &snapshot) {
   constexpr u64 looked_at = 256;
   std::vector<TypedObject> objects = objects_that(snapshot, [&](Address type) {
     return snapshot.runtime().types().name(type) == "System.Reflection.RuntimeAssembly";
   });
-  std::reverse(objects.begin(), objects.end()); // the program's own were loaded first
+  std::reverse(objects.begin(), objects.end()); // the program's own assemblies were loaded first
   if (objects.size() > looked_at)
     objects.resize(looked_at);
   if (objects.empty())
@@ -383,7 +383,7 @@ std::string holder_of_assemblies(Snapshot &snapshot) {
     if (const ObjectId id = snapshot.index().find(object.address); id != no_object)
       if (const std::optional<OwnedPath> path = paths->find(id))
         if (const WayOwner owner = way_owner(snapshot, path->owner);
-            owner.is_static && owner.name.find('<') == owner.name.npos) // none without a name
+            owner.is_static && owner.name.find('<') == owner.name.npos) // skip fields without a readable name
           ++counts[owner.name];
   for (const auto &[name, count] : counts)
     if (count * 2 > objects.size())
@@ -392,7 +392,7 @@ std::string holder_of_assemblies(Snapshot &snapshot) {
 }
 
 void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
-  std::map<std::string, std::pair<u64, std::string>> names; // without number → how many, the first
+  std::map<std::string, std::pair<u64, std::string>> names; // name without number → count, first name
   for (const LoadedAssembly &one : snapshot.assemblies())
     if (one.path.empty() && !one.is_framework) {
       ++facts.made_assemblies;
@@ -416,7 +416,7 @@ void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
     facts.made_assemblies_by = holder_of_assemblies(snapshot);
 }
 
-// Equal arrays do not count: as often as not they are buffers that nothing was written into yet.
+// Equal arrays do not count: often they are buffers that nothing was written to yet.
 bool are_copies(const WasteRow &row) {
   return row.kind == WasteKind::duplicate_strings || row.kind == WasteKind::duplicate_objects;
 }
@@ -450,7 +450,7 @@ Plan plan_report(const Question &) {
 
 report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const bool is_process = snapshot.target().container == "process";
-  // Of a dump it would be one more look at all of it.
+  // For a dump this would be one more look at all of it.
   const std::optional<ResidentPages> resident = is_process ? resident_pages(snapshot) : std::nullopt;
   report::Answer answer = begin_answer(snapshot, "report");
   const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));

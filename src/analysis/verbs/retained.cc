@@ -1,5 +1,5 @@
-// `retained`: what would be freed? The dominator tree of the whole heap, summed up by owner, by type, by namespace and
-// assembly, the objects that hold most, or level by level (--tree).
+// `retained`: what would be freed? Shows the dominator tree of the whole heap, summed up by owner, type, namespace and
+// assembly, the objects that retain most, or level by level (--tree).
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
 #include "analysis/owners/holding.h"
@@ -46,11 +46,11 @@ report::Table owners_table(Holding &holding) {
   table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
   if (!holding.is_plain())
     table.notes.push_back(
-        "the program's own static fields come first, then the container of services, the framework, "
-        "what flows with calls, stacks, the runtime's queues: what one of these holds counts there, whatever holds it "
-        "behind; --plain takes all of them alike");
+        "an object counts for the first of these that holds it: the program's own static fields, the container of "
+        "services, the framework, what flows with calls, stacks, the runtime's queues; --plain ranks no owners");
   if (holding.tree().shared().objects)
-    table.notes.push_back("(shared): held by several owners, so no single one would free it; --table shared tells who");
+    table.notes.push_back(
+        "(shared): held by several owners, so no single one would free it; --table shared lists the owners");
   auto has = [&](std::string_view kind) {
     return std::any_of(lines.begin(), lines.end(), [&](const Holding::OwnerLine &line) { return line.kind == kind; });
   };
@@ -65,10 +65,10 @@ report::Table owners_table(Holding &holding) {
   return table;
 }
 
-// A table of one row per group of types: the types of one name, namespace or assembly.
+// A table with one row per group of types: types with the same name, namespace or assembly.
 struct Grouping {
   const char *key, *title, *heading;
-  std::vector<u32> group_of; // by type; ~0: not asked for
+  std::vector<u32> group_of; // by type; ~0: the type was not asked for
   std::vector<std::string> names;
 };
 
@@ -113,9 +113,9 @@ report::Table groups_table(const Grouping &grouping, std::span<const GroupRetain
   return table;
 }
 
-// All of them by one sweep over the tree.
+// Makes all tables by one sweep over the tree.
 std::vector<report::Table> groups_tables(Holding &holding, const std::vector<Grouping> &groupings) {
-  std::vector<u32> first{0}; // of each grouping
+  std::vector<u32> first{0}; // first group of each grouping
   for (const Grouping &one : groupings)
     first.push_back(first.back() + static_cast<u32>(one.names.size()));
   Snapshot &snapshot = holding.snapshot();
@@ -133,14 +133,14 @@ std::vector<report::Table> groups_tables(Holding &holding, const std::vector<Gro
   return out;
 }
 
-// "System.Collections.Generic" of "System.Collections.Generic.List<Shop.Order>[]".
+// Returns "System.Collections.Generic" for "System.Collections.Generic.List<Shop.Order>[]".
 std::string namespace_of(const std::string &type) {
   std::size_t end = type.find_first_of("<+[");
   std::size_t dot = type.substr(0, end).rfind('.');
   return dot == std::string::npos || dot == 0 ? "(none)" : type.substr(0, dot);
 }
 
-// The places that retain most, of those that were added; ties by place.
+// Keeps the added places that retain most; ties by place.
 class LargestPlaces {
 public:
   LargestPlaces(const DominatorTree &tree, u64 keep) : before_{&tree}, keep_(keep) {}
@@ -148,7 +148,7 @@ public:
     if (places_.size() < keep_) {
       places_.push_back(at);
       if (places_.size() == keep_)
-        std::make_heap(places_.begin(), places_.end(), before_); // the least of them first
+        std::make_heap(places_.begin(), places_.end(), before_); // the smallest is on top of the heap
     } else if (before_(at, places_.front())) {
       std::pop_heap(places_.begin(), places_.end(), before_);
       places_.back() = at;
@@ -156,7 +156,7 @@ public:
     }
   }
   const std::vector<TreePlace> &places() const { return places_; }
-  // The largest first.
+  // Returns the places, largest first.
   std::vector<TreePlace> take_sorted() {
     std::sort(places_.begin(), places_.end(), before_);
     return std::move(places_);
@@ -175,13 +175,13 @@ private:
 };
 
 report::Table objects_table(const std::shared_ptr<Holding> &holding, const Question &question, report::Answer &answer) {
-  constexpr u64 most = 1000; // unless the user asks for more: a heap has millions, each within another
+  constexpr u64 most = 1000; // default limit: a heap has millions, each inside of another
   const u64 keep = question.top ? question.top + 1 : question.top_is_asked ? ~u64{0} : most;
   const DominatorTree &tree = holding->tree();
   std::vector<bool> passes(holding->type_count() + 1);
   for (u32 i = 0; i < holding->type_count(); ++i)
     passes[i] = holding->passes(TypeId{i});
-  struct Part { // one thread's
+  struct Part { // one thread's data
     LargestPlaces largest;
     u64 count = 0;
   };
@@ -214,9 +214,8 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
                    {"type", "Type", Kind::text},          {"owner", "Owner", Kind::text}};
   table.row_count = count;
   if (!holding->is_plain())
-    table.notes.push_back(
-        "as its owner holds it, whatever holds it behind (table owners tells their order); dnheap show "
-        "TARGET ADDR tells what would be freed with the object alone");
+    table.notes.push_back("each object as its owner in the table owners holds it; dnheap show TARGET ADDR shows what "
+                          "would be freed with the object alone");
   if (keep == most && count > most)
     answer.completeness->notes.add("table objects: the first " + count_text(most) + " of " + count_text(count) +
                                    "; --top 0 gives all");
@@ -237,10 +236,9 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
   return table;
 }
 
-// What only several instances hold together stands above all of them in the tree.
-constexpr const char *together_note =
-    "each instance by itself: what only several of them hold together is in no row; dnheap path "
-    "TARGET TYPE tells what would be freed with all of a type";
+// Objects that only several instances hold together are above all of them in the tree.
+constexpr const char *together_note = "each instance by itself: objects that only several of them hold together are in "
+                                      "no row; dnheap path TARGET TYPE shows what would be freed with all of a type";
 
 bool is_of_tree(const Question &question) { return question.tree || question.table == "tree"; }
 

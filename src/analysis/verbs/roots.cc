@@ -19,17 +19,17 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-// What the tables are made of; the one that streams shares it.
+// The data of all tables; the one that streams shares them.
 struct Found {
   RootSet set;
-  std::vector<Address> types; // by root; 0: no object lies there
+  std::vector<Address> types; // by root; 0: no object at that address
 };
 
 Cell thread_cell(const RootThread *thread) {
   return thread && thread->os_id && *thread->os_id ? Cell(*thread->os_id) : Cell();
 }
 
-// Sums by kind, in the order of the roots.
+// Sums up by kind, in the order of the roots.
 report::Table kinds_table(const Found &found, const ObjectIndex &index) {
   struct Sum {
     u64 roots = 0, outside = 0;
@@ -70,7 +70,7 @@ report::Table kinds_table(const Found &found, const ObjectIndex &index) {
 }
 
 report::Table groups_table(const Found &found, TypeSystem &types) {
-  std::map<Address, Address> type_of; // by object; of handles
+  std::map<Address, Address> type_of; // by object; for handles
   for (u64 i = 0; i < found.set.roots.size(); ++i)
     if (found.set.roots[i].kind == RootKind::handle)
       type_of.emplace(found.set.roots[i].object, found.types[i]);
@@ -129,7 +129,7 @@ report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types)
   return table;
 }
 
-// Only the roots whose objects are of the types asked for, in all tables.
+// Keeps only the roots to objects of the types asked for, for all tables.
 void keep(const TypeFilter &filter, TypeSystem &types, Found &found) {
   u64 kept = 0;
   for (u64 i = 0; i < found.types.size(); ++i)
@@ -152,7 +152,7 @@ report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
   for (const Root &root : found->set.roots)
     found->types.push_back(index.is_object(root.object) ? method_table_of(runtime.memory(), root.object) : 0);
   TypeSystem &types = runtime.types();
-  for (Address type : found->types) // so that reasons why there is no name are known below
+  for (Address type : found->types) // so that reasons for missing names are known below
     if (type)
       types.name(type);
   const TypeFilter filter(snapshot, question);

@@ -1,4 +1,4 @@
-// `segments`: where does the heap lie? One row per region or segment, and the sums by generation.
+// `segments`: where is the heap in memory? One row per region or segment, and sums by generation.
 #include "analysis/answer_head.h"
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
@@ -16,7 +16,7 @@ using report::Kind;
 
 Cell cell_of(std::optional<Address> address) { return address ? Cell(*address) : Cell(); }
 
-// gc/gcpriv.h, heap_segment_flags_…
+// Returns the names of heap_segment_flags_… in gc/gcpriv.h.
 std::string flags_text(u64 flags) {
   struct Flag {
     u64 bit;
@@ -42,7 +42,7 @@ std::string flags_text(u64 flags) {
   return flags ? out + (out.empty() ? "" : " ") + hex(flags) : out;
 }
 
-// What the structure itself says, as cells: used, flags, in words, next, background_allocated, gc_heap.
+// Returns the structure's own data as cells: used, flags, in words, next, background_allocated, gc_heap.
 std::vector<Cell> structure_cells(const Runtime &runtime, Address segment) {
   try {
     if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
@@ -50,7 +50,7 @@ std::vector<Cell> structure_cells(const Runtime &runtime, Address segment) {
     const GCHeapSegmentData data = runtime.gc().get_heap_segment_data(segment);
     return {data.used,         data.flags, flags_text(data.flags), data.next, cell_of(data.background_allocated),
             cell_of(data.heap)};
-  } catch (const Error &) { // its list said so
+  } catch (const Error &) { // already reported with the list of segments
     return std::vector<Cell>(6);
   }
 }

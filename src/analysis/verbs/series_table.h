@@ -1,4 +1,4 @@
-// Where references lie in a type's objects, as its GCDesc has them (heap/gcdesc.h): a table of `show`. For the files of
+// The positions of references in a type's objects, from its GCDesc (heap/gcdesc.h): a table of `show`. For the files of
 // this folder.
 #pragma once
 #include "report/table.h"
@@ -6,7 +6,7 @@
 
 namespace dnheap {
 
-// Empty for a type without references; a note says so if what describes them is damaged.
+// Empty for a type without references; a note is added if the GCDesc is damaged.
 report::Table series_table(const Runtime &runtime, Address method_table);
 
 } // namespace dnheap

@@ -23,9 +23,9 @@ struct SetSum {
   u64 largest_bytes = 0;
 };
 
-constexpr u64 large_share = 100; // a piece of a hundredth of the heap has a row of its own
+constexpr u64 large_share = 100; // a piece of 1/100 of the heap or more has a row of its own
 
-// Of each set, and of each large piece by itself; most bytes first.
+// Returns a sum for each set of owners, and one for each large piece; most bytes first.
 std::vector<SetSum> sums_of(const SharedPieces &shared, const DominatorTree &tree, u64 whole) {
   std::vector<SetSum> out(shared.sets());
   for (u32 i = 0; i < out.size(); ++i)
@@ -104,11 +104,11 @@ report::Table shared_table(Snapshot &snapshot, const DominatorTree &tree, const 
   total[5] = total_of(rows.size(), "row");
   table.total = std::move(total);
   table.set_rows(std::move(rows));
-  table.notes.push_back(
-      "pieces: objects that no single owner would free, each with all that hangs on it; those of 1% of "
-      "the heap or more by themselves, others by who holds them");
+  table.notes.push_back("pieces: objects that no single owner would free, each with everything that it alone holds; "
+                        "pieces of 1% of the heap or more are listed singly, others by their owners");
   if (!shared.is_complete())
-    table.notes.push_back("there are too many owners and pieces to tell all ways: further owners may hold them, too");
+    table.notes.push_back(
+        "there are too many owners and pieces to list all of them: further owners may hold them, too");
   return table;
 }
 

@@ -1,6 +1,6 @@
-// The table `shared` of `retained`: what no single owner would free: large pieces each by themselves, all others by the
-// exact set of owners that hold them together, with the largest of them, and how many there are. For owners of any
-// kind, whose names the caller knows.
+// The table `shared` of `retained`: objects that no single owner would free: large pieces singly, the others by the
+// exact set of owners that hold them, with the largest piece and their number. Works for owners of any kind, whose
+// names the caller knows.
 #pragma once
 #include "algorithms/shared_pieces.h"
 #include "report/table.h"

@@ -1,5 +1,5 @@
-// `show`: what is this object? Its type, size and fields, what it refers to, who refers to it, and what would be freed
-// with it.
+// `show`: what is this object? Shows its type, size and fields, the objects that it refers to, its referrers, and what
+// would be freed with it.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
 #include "analysis/names/compiled_names.h"
@@ -36,11 +36,11 @@ struct ObjectHolding {
   bool precisely = false; // by a precise one
   LiveStage retained = {};
   std::optional<LiveStage> closure = {}; // if asked for
-  u64 bad_references = 0;                // of what precise roots reach
+  u64 bad_references = 0;                // in objects that precise roots reach
 };
 
-// What would be freed with it: what is found by way of it alone, once all else was found. As in `retained`,
-// conservative roots matter only to what no precise one reaches.
+// Returns what would be freed with the object: marks everything else first, then what is reached only through it. As in
+// `retained`, conservative roots only count for objects that no precise root reaches.
 ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers, bool closure) {
   Timer timer(snapshot.watch(), "mark");
   LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
@@ -89,7 +89,7 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
   return hex(target) + " " + view.type_name(object) + ", held weakly";
 }
 
-// The facts about the object, as a table of two columns for people and as one row for programs.
+// Shows the facts about the object, as a table of two columns for people and as one row for programs.
 void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
                        const std::string &inside, const Question &question, report::Answer &answer) {
   const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers, question.closure);
@@ -177,7 +177,7 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
                       (fill->count == 1 ? "" : "s") +
                       (fill->capacity ? " in room for " + count_text(*fill->capacity) : "") +
                       (view.type_name(object).starts_with("System.Runtime.CompilerServices.ConditionalWeakTable")
-                           ? ", those whose keys died among them"
+                           ? ", including those whose keys have died"
                            : ""));
   if (!call.empty())
     fact("call", "of " + call + ", an async method");
@@ -250,20 +250,21 @@ void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Que
       answer.tables.back().notes.push_back("only the first " + count_text(FieldValues::most_fields) +
                                            " fields are listed");
   } else if (question.values) {
-    const u64 most = question.top ? question.top + 1 : most_elements; // the writer says that there are more
+    const u64 most = question.top ? question.top + 1 : most_elements; // one more, so that the writer can say that there
+                                                                      // are more
     std::vector<FieldValue> values = FieldValues(snapshot.runtime()).elements(at, view.size(object), *shape, most);
     answer.tables.push_back(value_table("elements", "Elements", values, question));
     if (shape->type == ElementType::Class && // references are listed in any case; texts are not
         std::ranges::all_of(values, [](const FieldValue &value) { return value.text.empty(); }))
       answer.tables.back().shown = Shown::in_data;
     if (values.size() == most)
-      answer.tables.back().row_count.reset(); // how many more there are is not known
+      answer.tables.back().row_count.reset(); // the number of further ones is unknown
     if (!question.top && values.size() == most)
       answer.tables.back().notes.push_back("only the first " + count_text(most) + " values are listed");
   }
 }
 
-// What it refers to: of an array its elements, of anything else what its fields hold, those inside structs, too.
+// Lists the references of an array's elements, or of an object's fields, including those inside structs.
 report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
   report::Table table;
   table.name = "references";
@@ -273,14 +274,14 @@ report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId ob
   u64 count = 0;
   view.for_each_reference(object, [&](const ObjectView::Reference &reference) {
     if (++count > top && top)
-      return true; // counted only
+      return true; // only counted
     ObjectId target = snapshot.index().find(reference.target);
     rows.push_back({view.field(object, reference, ObjectView::Indices::told), reference.target,
                     target == no_object ? Cell("(no object)") : Cell(view.type_name(target))});
     return true;
   });
   if (count > rows.size())
-    rows.emplace_back(3); // so that the writer says that there are more
+    rows.emplace_back(3); // an extra row, so that the writer says that there are more
   table.set_rows(std::move(rows), count);
   return table;
 }
@@ -319,21 +320,21 @@ Address struct_method_table(Snapshot &snapshot, const std::string &type) {
   for (const TypeTally &tally : snapshot.tally().types)
     if (named.has(types.name(tally.method_table)))
       return tally.method_table;
-  throw NotFound("no type of this heap is called '" + type + "': the address of a MethodTable will do");
+  throw NotFound("no type of this heap is called '" + type + "'; the address of a MethodTable works, too");
 }
 
-// What lies at an address as a struct of that type: it has no MethodTable of its own there.
+// Shows memory at an address as a struct of a type, because a struct has no MethodTable of its own there.
 report::Answer show_struct(Snapshot &snapshot, const Question &question, Address address) {
   const Address type = struct_method_table(snapshot, question.struct_type);
   if (snapshot.runtime().fields().elements(type))
     throw UsageError("--struct: " + snapshot.runtime().types().name(type) + " is an array");
   if (snapshot.runtime().types().is_value_type(type) == false)
     throw UsageError("--struct: " + snapshot.runtime().types().name(type) +
-                     " is a class: of its objects, dnheap show ADDRESS shows the fields");
+                     " is a class: dnheap show ADDRESS shows the fields of its objects");
   if (!snapshot.runtime().memory().try_load<u8>(address))
     throw NotFound(hex(address) + " is not in the dump");
   report::Answer answer = show_type(snapshot, question, type);
-  // Offsets of fields are those of a boxed one, behind its MethodTable.
+  // Offsets of fields are those of a boxed struct, after its MethodTable.
   const u64 before = snapshot.runtime().memory().format().pointer_size;
   FieldValues reader(snapshot.runtime());
   std::vector<FieldValue> fields = reader.fields(address - before, type, question.values);
@@ -347,9 +348,9 @@ report::Answer show_struct(Snapshot &snapshot, const Question &question, Address
     }
   std::erase_if(answer.tables, [](const report::Table &table) { return table.name == "series"; });
   for (report::Table &table : answer.tables)
-    table.notes.clear(); // of the type's address, which is not what was asked about
+    table.notes.clear(); // they are about the type's address, which was not asked about
   answer.tables.push_back(value_table("fields", "Fields", fields, question));
-  answer.tables.back().title += " of what lies at " + hex(address);
+  answer.tables.back().title += " of the struct at " + hex(address);
   answer.tables.back().whole = true;
   answer.next_command.clear();
   return answer;
@@ -359,7 +360,7 @@ bool is_wanted(const Question &question, std::string_view table) {
   return question.table.empty() || question.table == table;
 }
 
-// Who refers to it takes a look at all of the heap, what is held by it a second one; the rest is said by itself.
+// True if the heap is needed: finding the referrers takes a look at all of it, and the retained size a second one.
 bool is_of_heap(const Question &question) { return is_wanted(question, "object") || is_wanted(question, "referrers"); }
 
 } // namespace
@@ -368,8 +369,8 @@ Plan plan_show(const Question &question) {
   if (question.table == "elements" && !question.values)
     throw UsageError("--table elements shows contents: it needs --values");
   if (!question.struct_type.empty() && question.closure)
-    throw UsageError("--closure is about an object: what lies there as a struct is part of one");
-  // Of a MethodTable the counts alone, without objects' numbers.
+    throw UsageError("--closure needs an object: a struct is only a part of one");
+  // A MethodTable needs only counts, without numbers of objects.
   Plan plan;
   plan.then(Pass::owners);
   if (is_of_heap(question))
@@ -400,7 +401,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   if (is_of_heap(question)) {
     referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object), snapshot.threads(),
                                snapshot.watch());
-    // The elements of holders are roots by themselves.
+    // The elements of holders are roots themselves.
     std::erase_if(referrers, [&](ObjectId referrer) { return snapshot.roots().is_holder(view.address(referrer)); });
   }
   if (is_wanted(question, "object"))
@@ -411,7 +412,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   if (is_wanted(question, "referrers"))
     answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
-  answer.tables.back().shown = Shown::in_data; // people ask for a type's
+  answer.tables.back().shown = Shown::in_data; // for people it is shown with the type
   if (asked.values && snapshot.target().has_blanked_values())
     answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);

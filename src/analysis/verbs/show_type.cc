@@ -37,7 +37,7 @@ report::Table for_people(Address method_table, const std::string &name, const st
     rows.push_back({"assembly", assembly});
   rows.push_back({"objects", count_text(tally.count) + " on this heap, " + bytes_text(tally.bytes)});
   table.set_rows(std::move(rows));
-  table.notes.push_back("this is no object but what the objects of a type begin with");
+  table.notes.push_back("this is the address of a type's MethodTable, not of an object");
   return table;
 }
 

@@ -1,4 +1,4 @@
-// `stack`: where does each thread stand, and which objects do its frames hold?
+// `stack`: where is each thread, and which objects do its frames hold?
 #include "algorithms/repeats.h"
 #include "analysis/answer_head.h"
 #include "analysis/names/call_text.h"
@@ -27,12 +27,12 @@ using report::text_cell;
 
 constexpr const char *no_managed_frame = "(no managed frame)";
 
-// One line of a stack: of a method, of a Frame of the runtime's, or of native code.
+// One line of a stack: a method, a Frame of the runtime, or native code.
 struct Line {
   const char *kind = "managed";
-  std::string text; // without parameters: what stacks are merged by
+  std::string text; // without parameters: the key for merging stacks
   MethodText method;
-  const StackFrame *frame = nullptr; // null: of native code, where the thread stands
+  const StackFrame *frame = nullptr; // null: native code at the thread's instruction pointer
   SourcePlace place;
   Address ip = 0, sp = 0;
 };
@@ -60,7 +60,7 @@ void name_native(const Target &target, NativeFunctions &functions, bool is_retur
   line.text = line.method.module;
 }
 
-// Where native code is not unwound, it is shown where the thread stands in it.
+// Native frames are not unwound; adds only the native function that the thread is in.
 void add_native_line(const Runtime &runtime, NativeFunctions &functions, Stack &to) {
   const Thread *thread = thread_of(runtime.target(), to.thread);
   if (!thread || (!to.walked.frames.empty() && to.walked.frames[0].ip == thread->instruction_pointer))
@@ -108,14 +108,14 @@ void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions &func
     to.lines.push_back(line_of(runtime, frame, lines, functions));
 }
 
-// What text shows of a line.
+// Returns a line as text shows it.
 std::string where(const Line &line) {
   return line.method.name + (line.place.at && !line.method.name.empty() ? " " + line.place.at.text() : "");
 }
 
 bool saves_lines(const Repeat &repeat) { return repeat.times > 2 && repeat.times * repeat.length > 4; }
 
-// By stack: what follows each other again and again, as text would show it.
+// Returns for each stack its repeated sequences of calls, compared as text would show them.
 std::vector<std::vector<Repeat>> repeats_by_stack(const std::vector<Stack> &stacks) {
   std::vector<std::vector<Repeat>> out;
   for (const Stack &stack : stacks) {
@@ -127,7 +127,7 @@ std::vector<std::vector<Repeat>> repeats_by_stack(const std::vector<Stack> &stac
   return out;
 }
 
-// For people, where calls repeat: each of them once.
+// Shows stacks with repeated calls to people: each call once.
 report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::vector<std::vector<Repeat>> &repeats) {
   report::Table table;
   table.name = "folded_frames";
@@ -200,12 +200,12 @@ void add_frames_tables(const std::vector<Stack> &stacks, const Question &questio
     answer.tables.back().shown = Shown::in_data;
     answer.tables.push_back(folded_frames_table(stacks, repeats));
   }
-  // Who asks for these wants to see them.
+  // The tables were asked for, so they are shown completely.
   for (u64 i = first; i < answer.tables.size(); ++i)
     answer.tables[i].whole = (question.all || !question.subject.empty()) && !question.top_is_asked;
 }
 
-// What frames hold, in the order of the frames.
+// Lists the references in frames, in the order of the frames.
 report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &stacks) {
   ObjectFinder objects(snapshot.index(), snapshot.heap(), snapshot.runtime());
   TypeSystem &types = snapshot.runtime().types();
@@ -225,7 +225,7 @@ report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &sta
   auto add = [&](const Stack &stack, Cell index, const std::string &method, const StackReference &reference) {
     const Address object = objects.find(reference.value);
     if (!object || (object != reference.value && !reference.interior))
-      return; // as for roots
+      return; // same rule as for roots
     rows.push_back({stack.thread.os_id, std::move(index), method, reference.slot ? Cell(reference.slot) : Cell(),
                     reference.slot ? Cell() : Cell(u64{reference.reg}), object,
                     types.name(method_table_of(snapshot.runtime().memory(), object)), object != reference.value,
@@ -243,7 +243,7 @@ report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &sta
   return table;
 }
 
-// Stacks of the same methods together, those of most threads first.
+// Groups stacks with the same methods; those with most threads first.
 std::vector<std::pair<AlikeStacks, std::vector<u64>>> merged(const std::vector<Stack> &stacks) {
   std::map<std::vector<std::string>, std::vector<u64>> groups; // methods, innermost first → OS ids
   for (const Stack &stack : stacks) {
@@ -261,7 +261,7 @@ std::vector<std::pair<AlikeStacks, std::vector<u64>>> merged(const std::vector<S
   return out;
 }
 
-// Data formats have each stack as a list of methods; text draws what stacks share once.
+// Data formats get each stack as a list of methods; text draws shared parts of stacks once.
 void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, bool is_whole, report::Answer &answer) {
   report::Table list, tree;
   list.name = "stacks";
@@ -300,7 +300,7 @@ void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, bool is_
   answer.tables.push_back(std::move(tree));
 }
 
-// A table that is asked for by name needs no option besides.
+// Asking for a table by name implies its option.
 bool asks_for_references(const Question &question) { return question.references || question.table == "references"; }
 bool asks_for_merged(const Question &question) { return question.merge || question.table == "stacks"; }
 
@@ -325,7 +325,7 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   for (const ThreadData &thread : asked.threads) {
     snapshot.watch().check();
     if (thread.os_id == u64{0})
-      continue; // has ended, or has not started
+      continue; // has ended, or has not yet started
     stacks.push_back(stack_of(runtime, thread));
     if (const WalkedStack &walked = stacks.back().walked; !walked.is_complete()) {
       ++incomplete;
@@ -333,10 +333,10 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     }
   }
   std::optional<SourceLines> lines;
-  if (!asks_for_merged(question)) // whoever stands at several lines of a method is alike
+  if (!asks_for_merged(question)) // threads at different lines of a method are merged
     lines.emplace(snapshot, question.symbol_folders);
   NativeFunctions functions(snapshot, question.symbol_folders);
-  for (Stack &stack : stacks) // they refer to frames, which stay where they are now
+  for (Stack &stack : stacks) // lines refer to frames, which do not move any more
     add_lines(runtime, lines ? &*lines : nullptr, functions, stack);
   answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                      (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());

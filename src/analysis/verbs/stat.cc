@@ -1,4 +1,4 @@
-// `stat`: which types fill the heap? One row per MethodTable, as dotnet-dump's dumpheap -stat.
+// `stat`: which types fill the heap? One row per MethodTable, as dotnet-dump's dumpheap -stat has them.
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
@@ -23,8 +23,8 @@ struct TypeLine {
   const TypeTally *tally = nullptr;
   const std::string *name = nullptr;
   Tally total;
-  u64 retained = 0; // where it was asked for
-  u64 key = 0;      // what lines are sorted by, if by a number
+  u64 retained = 0; // if it was asked for
+  u64 key = 0;      // the number to sort by, if any
 };
 
 std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const TypeFilter &filter,
@@ -52,7 +52,7 @@ u64 key_of(const TypeLine &line, const std::string &column) {
                                      : line.total.bytes;
 }
 
-// Largest first; ties by name, then method table.
+// Sorts the largest first; ties by name, then by MethodTable.
 void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
   for (TypeLine &line : lines)
     line.key = key_of(line, column);
@@ -65,7 +65,7 @@ void sort_lines(std::vector<TypeLine> &lines, const std::string &column) {
   });
 }
 
-// Is one of the rows that will be shown of a type that is not the only one with its name?
+// True if a visible row shares its type name with another type.
 bool shows_equal_names(const std::vector<TypeLine> &lines, u64 shown) {
   std::unordered_set<std::string_view> names;
   for (u64 i = 0; i < shown; ++i)
@@ -121,22 +121,21 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   total.back() = total_of(lines.size(), "type");
   table.total = std::move(total);
   if (retained)
-    table.notes.push_back("Retained: each instance by itself, as its owner holds it, whatever holds it behind (dnheap "
-                          "retained tells the order of "
-                          "owners); what only several of them hold together is in no row, and dnheap "
-                          "path TARGET TYPE tells it");
+    table.notes.push_back(
+        "Retained: each instance by itself, as its owner in the table owners of dnheap retained holds it; objects that "
+        "only several of them hold together are in no row, but in dnheap path TARGET TYPE");
   if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
   if (std::any_of(lines.begin(), lines.begin() + static_cast<i64>(shown), [](const TypeLine &line) {
         return line.name->starts_with("Continuation_") && is_of_suspended_call(*line.name);
       }))
-    table.notes.push_back("Continuation_…: what suspended calls of runtime-async methods keep, by its layout; dnheap "
-                          "async names the methods");
+    table.notes.push_back(
+        "Continuation_…: data of suspended calls of runtime-async methods, by layout; dnheap async names the methods");
   table.set_rows(std::move(rows), lines.size());
   return table;
 }
 
-// Whether an object of the graph is one of those that the question is about. Any thread.
+// Decides whether an object of the graph is one of those that the question is about. Any thread.
 class Chosen {
 public:
   Chosen(Snapshot &snapshot, const ObjectFilter &filter, std::optional<u8> generation)
@@ -168,8 +167,8 @@ private:
   const std::optional<u8> generation_;
 };
 
-// What would be freed with the chosen instances of each type: those that stand below another one of it count with that
-// one.
+// Adds what would be freed with the chosen instances of each type; an instance below another one of its type counts for
+// that one.
 void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine> &lines) {
   const HeapTypes &types = snapshot.references().types();
   const ObjectGraph &graph = snapshot.graph();
@@ -184,7 +183,7 @@ void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine
     line.retained = by_method_table[line.tally->method_table];
 }
 
-// The filters other than the type, as options of the next command.
+// Returns the filters other than the type, as options of the next command.
 std::string filter_words(const Question &question) {
   std::string out;
   if (question.generation)
@@ -207,7 +206,7 @@ std::string filter_words(const Question &question) {
 Plan plan_stat(const Question &question) {
   const bool retained = question.by == "retained";
   if (retained && question.life == Life::dead)
-    throw UsageError("--by retained is about what would be freed: dead objects hold nothing that is alive");
+    throw UsageError("--by retained shows what would be freed: dead objects hold nothing that is alive");
   Plan plan(passes_of_life(question) | (retained ? Pass::index : Pass::tally));
   if (!question.refers_to.empty())
     plan.then("referring objects");
@@ -232,7 +231,7 @@ report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
   std::vector<TypeLine> lines = lines_of(snapshot, tally, types, question);
   if (question.by == "retained") {
     if (question.life == Life::live)
-      filter.among = nullptr; // all that is in the tree is alive
+      filter.among = nullptr; // all objects in the tree are alive
     add_retained(snapshot, Chosen(snapshot, filter, generation_of(question)), lines);
     add_root_notes(snapshot, answer);
     add_reference_notes(snapshot, answer);

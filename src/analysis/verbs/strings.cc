@@ -1,4 +1,4 @@
-// `strings`: which strings are there more than once, and which field holds the copies? Contents only with --values.
+// `strings`: which strings occur more than once, and which fields hold the copies? Contents only with --values.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
 #include "analysis/verbs/verbs.h"
@@ -22,7 +22,7 @@ constexpr u64 longest_value = 200; // in characters
 
 using StringGroup = DuplicateStrings::Group;
 
-// Most wasted first, unless told otherwise.
+// Returns the order of the groups: most wasted bytes first by default.
 std::vector<u32> order_of(const std::vector<StringGroup> &groups, const std::string &column) {
   std::vector<u32> out(groups.size());
   for (u32 i = 0; i < out.size(); ++i)
@@ -36,8 +36,8 @@ std::vector<u32> order_of(const std::vector<StringGroup> &groups, const std::str
   return out;
 }
 
-// One row per content. Values are read when rows are pulled, some at a time; if part of the dump was lost meanwhile,
-// none of these is told.
+// One row per content. Values are read in batches as rows are pulled; if part of the dump was lost meanwhile, a batch
+// shows none of its values.
 class StringRows {
 public:
   StringRows(Snapshot &snapshot, std::shared_ptr<DuplicateStrings> strings, const Question &question)
@@ -156,9 +156,9 @@ report::Answer answer_strings(Snapshot &snapshot, const Question &question) {
     set_incomplete(answer);
   };
   if (strings->are_blanked())
-    lacks("contents were blanked when this core was extracted: which strings are equal cannot be told");
+    lacks("contents were blanked when this core was extracted: equal strings are unknown");
   else if (!strings->is_type_known())
-    lacks("no type of this heap is known to be that of strings");
+    lacks("the type of strings was not found in this heap");
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);
   if (!strings->groups().empty())

@@ -1,5 +1,4 @@
-// `summary`: one record of a dump, small enough to keep of each of many. It asks other verbs, so its figures are
-// theirs.
+// `summary`: one record of a dump, small enough to keep for many dumps. It asks other verbs, so its figures are theirs.
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
@@ -15,7 +14,7 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-// Together they stay below 64 KiB, whatever the dump calls its types.
+// Limits that keep a record below 64 KiB, whatever names the dump has.
 constexpr u64 most_owners = 40, most_types = 50, most_waste = 15, most_places = 15;
 constexpr u64 longest_name = 240;
 
@@ -23,7 +22,7 @@ constexpr const char *rest = "(rest)";
 
 Cell name_cell(std::string_view name) { return shortened(name, longest_name); }
 
-// The rows of one of an answer's tables, by the keys of its columns.
+// The rows of one table of an answer, with access by column key.
 class TableRows {
 public:
   TableRows(const report::Answer &answer, std::string_view name) {
@@ -70,7 +69,7 @@ u64 most(const Question &question, u64 usual) {
   return !question.top_is_asked ? usual : question.top ? question.top : ~u64{0};
 }
 
-// Those of one signature as one; the others stay what they are.
+// The owners, with those of the same signature merged.
 struct OwnerSums {
   report::Table table;
   u64 count = 0, unreachable = 0;
@@ -115,7 +114,7 @@ OwnerSums owners_of(const report::Answer &retained, const Question &question) {
   return out;
 }
 
-// A table of sums by name, the largest first: what does not fit, as one row.
+// A sum by names. In its table the largest come first, and the last row has those that do not fit.
 struct Sum {
   std::vector<std::string> names;
   u64 count = 0, bytes = 0;
@@ -152,7 +151,7 @@ std::vector<report::Row> rows_of(std::vector<Sum> sums, u64 most, bool with_byte
   return rows;
 }
 
-// Types of one name as one.
+// Merges types with the same name.
 std::vector<Sum> types_of(const report::Answer &stat) {
   std::vector<Sum> out;
   std::map<std::string, u64> numbers;
@@ -174,7 +173,7 @@ std::vector<Sum> waste_of(const report::Answer &report) {
   return out;
 }
 
-// By the method that they stand in. Their names are the program's own texts.
+// Threads by the method that they are in. Their names are left out, because they are the program's own texts.
 struct ThreadSums {
   std::vector<Sum> places;
   u64 live = 0;

@@ -1,4 +1,4 @@
-// `threads`: which threads are there, where does each stand, what does it wait for, and what does it alone keep alive?
+// `threads`: which threads are there, where is each one, what does it wait for, and what does it alone keep alive?
 #include "analysis/answer_head.h"
 #include "analysis/owners/thread_retained.h"
 #include "analysis/threads/exception_objects.h"
@@ -99,17 +99,17 @@ public:
   }
   void note_missing(report::Notes &to) const {
     if (astray_)
-      to.add(
-          fmt::format("{} of {} threads that live: what should be the Thread object is none, so the name is not known",
-                      count_text(astray_), count_text(living_)));
-    // What NativeAOT says of its threads by their Thread alone.
+      to.add(fmt::format(
+          "{} of {} live threads: there is no object at the address of the Thread object, so the name is unknown",
+          count_text(astray_), count_text(living_)));
+    // Names and states of NativeAOT's threads come only from their Thread objects.
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)
       to.add("names and states of threads are missing: which managed Thread belongs to which thread is unknown");
     else if (!with_state_)
-      to.add("names and states of threads are missing: the program's debug file tells where they lie; give its "
-             "folder with --modules");
+      to.add("names and states of threads are missing: the program's debug file has their places; give its folder with "
+             "--modules");
   }
   const std::vector<StackProblem> &problems() const { return problems_; }
   const std::vector<std::string> &notes() const { return notes_; }

@@ -12,13 +12,12 @@ using enum AnswerPart;
 constexpr Verb all_verbs[] = {
     {.name = "report",
      .question = "what is going on?",
-     .details =
-         "One screen: a verdict, where all of the process's memory is, and who holds most of what is alive, each with "
-         "the field to look at and the command to run next (dnheap path TARGET @1 is the way to the first one). What "
-         "the program's own static fields hold is theirs, even where the runtime's timers or a method's local variable "
-         "hold it, too. Then what is stored for nothing, and, where holes between objects are many, who sits beside "
-         "them. "
-         "No values of strings or fields are in it: it is safe to attach.",
+     .details = "One screen: a verdict, where all of the process's memory is, and who holds most of the live objects, "
+                "each with the field to look at and the command to run next (dnheap path TARGET @1 shows the path to "
+                "the first one). Objects that the program's own static fields hold belong to these fields, even if the "
+                "runtime's timers or a method's local variable hold them, too. Then memory that could be saved and, if "
+                "there are many holes between objects, the neighbours of the holes. No values of strings or fields are "
+                "in it: it is safe to attach.",
      .takes = {Takes::hubs},
      .tables = {"account", "suspects", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | suspended_calls |
@@ -30,9 +29,9 @@ constexpr Verb all_verbs[] = {
     {.name = "stat",
      .question = "which types fill the heap?",
      .details = "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and "
-                "ClrMD report; aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free is the "
-                "holes between objects. --by retained adds what would be freed with the instances that hold it. --live "
-                "and --dead count only what something keeps alive, or nothing.",
+                "ClrMD report; aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free means the "
+                "holes between objects. --by retained adds what would be freed with the instances. --live counts only "
+                "live objects, --dead only garbage.",
      .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
                Takes::refers_to},
      .sort_columns = {"bytes", "count", "aligned_bytes", "type"},
@@ -43,12 +42,12 @@ constexpr Verb all_verbs[] = {
      .answer = answer_stat},
     {.name = "account",
      .question = "where is all of the process's memory?",
-     .details =
-         "Every mapped byte of the process in exactly one class, so that they add up: the heap (objects, what is free "
-         "between them, what the GC keeps empty), the runtime's own, malloc by its arenas, stacks, files, and what "
-         "nothing explains. --live (or --dead) tells live objects from dead ones, which takes a pass over the graph. "
-         "Of a live process also how much of each is resident or swapped out; where pages hold several classes, at "
-         "least and at most. -v shows malloc's arenas and what was not identified.",
+     .details = "Every mapped byte of the process in exactly one class, so that they add up: the heap (objects, free "
+                "space between them, memory that the GC keeps empty), the runtime's own memory, malloc by its arenas, "
+                "stacks, files, and memory that nothing explains. --live (or --dead) shows live and dead objects "
+                "separately, which takes a pass over the graph. For a live process it also shows how much of each "
+                "class is resident or swapped out; if pages hold several classes, at least and at most. -v shows "
+                "malloc's arenas and what was not identified.",
      .takes = {Takes::life},
      .tables = {"account", "arenas", "not_identified"},
      .parts = contexts | segments | gc | loader_heaps,
@@ -57,7 +56,7 @@ constexpr Verb all_verbs[] = {
      .tells_resident = true,
      .reads_objects_only = true},
     {.name = "segments",
-     .question = "where does the heap lie?",
+     .question = "where is the heap in memory?",
      .details = "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, "
                 "so that they add up.",
      .takes = {Takes::generation},
@@ -67,11 +66,10 @@ constexpr Verb all_verbs[] = {
      .answer = answer_segments},
     {.name = "objects",
      .question = "which objects are there?",
-     .details =
-         "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds millions. "
-         "--near shows what lies around an address; --by size, how many objects there are of each size; "
-         "--refers-to younger, those that a collection of younger generations has to look at. --format addresses "
-         "writes the addresses alone, one per line, for scripts.",
+     .details = "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds "
+                "millions. --near shows the objects around an address; --by size shows how many objects there are of "
+                "each size; --refers-to younger shows those that a collection of younger generations has to look at. "
+                "--format addresses writes the addresses alone, one per line, for scripts.",
      .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
                Takes::refers_to, Takes::near},
      .sort_columns = {"address", "bytes", "type"},
@@ -83,11 +81,11 @@ constexpr Verb all_verbs[] = {
      .reads_objects_only = true},
     {.name = "show",
      .question = "what is this object?",
-     .details = "Its type, size, generation and fields, what it refers to, who refers to it and by which field, and "
-                "what would be freed with it. Of a MethodTable's address: its type, and how much of the heap that "
-                "takes. --closure adds what it reaches, whoever else holds that (what SOS calls objsize); --values "
-                "shows the contents of strings and fields. --struct TYPE shows what lies at an address as a struct "
-                "of that type: inside an object, in an array, or on a stack.",
+     .details = "Its type, size, generation and fields, the objects that it refers to, the objects that refer to it "
+                "and by which field, and what would be freed with it. For a MethodTable's address: the type, and how "
+                "much of the heap its objects take. --closure adds everything that it reaches, whoever else holds it "
+                "(SOS calls this objsize); --values shows the contents of strings and fields. --struct TYPE shows the "
+                "memory at an address as a struct of that type: inside an object, in an array, or on a stack.",
      .subject = {"ADDR", "which object?"},
      .takes = {Takes::closure, Takes::values, Takes::struct_type},
      .tables = {"object", "fields", "elements", "references", "referrers", "series", "type"},
@@ -96,17 +94,14 @@ constexpr Verb all_verbs[] = {
      .answer = answer_show},
     {.name = "path",
      .question = "why is it alive?",
-     .details =
-         "Of an object, or of a suspect of the report (@1): how it is held, each step by its field. Asked in this "
-         "order: "
-         "static fields of the program, its container of services, the framework's static fields, what flows with "
-         "calls (values of AsyncLocal), methods on stacks, the runtime's queues and handles, words on stacks, which "
-         "may be chance; of the first of them that holds it, the shortest way. --all shows the shortest way from each "
-         "static field, method, handle "
-         "and "
-         "the like, nearest first, --no-stacks of roots only those that are on no stack; --from ADDRESS the shortest "
-         "way from another object. Of a type: the ways of all its instances, those that are alike as one, with what "
-         "would be freed if all of them went; the type's full name, or a regular expression (RE2).",
+     .details = "For an object, or a suspect of the report (@1): how it is held, each step by its field. Owners are "
+                "searched in this order: static fields of the program, its container of services, the framework's "
+                "static fields, what flows with calls (values of AsyncLocal), methods on stacks, the runtime's queues "
+                "and handles, words on stacks, which may be chance; the shortest path from the first of these that "
+                "holds it is shown. --all shows the shortest path from each static field, method, handle and the like, "
+                "nearest first; --no-stacks leaves out roots on stacks; --from ADDRESS shows the shortest path from "
+                "another object. For a type: the paths to all its instances, equal ones as one row, with what would be "
+                "freed if all of them went; give the type's full name, or a regular expression (RE2).",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
      .takes = {Takes::all, Takes::hubs, Takes::raw, Takes::from, Takes::no_stacks},
      .sort_columns = {"bytes", "instances"},
@@ -116,14 +111,13 @@ constexpr Verb all_verbs[] = {
      .answer = answer_path},
     {.name = "retained",
      .question = "what would be freed?",
-     .details =
-         "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
-         "and assembly, and the objects that hold most; --tree shows level by level who holds what (--top N: of what "
-         "stands below a line the N largest). Exact: from "
-         "the dominator tree of the whole heap.\nOwners have ranks: what the program's own static fields hold is "
-         "theirs, even where the runtime's timers or a stack hold it, too; --plain ranks no owners, but for "
-         "words of stacks that only may be references: they own what nothing else reaches. What several owners of a "
-         "rank hold together is (shared): the table of that name has it by who they are.",
+     .details = "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
+                "and assembly, and the objects that hold most; --tree shows level by level who holds what (--top N: "
+                "the N largest lines below each line). Exact: from the dominator tree of the whole heap.\nOwners have "
+                "ranks: objects that the program's own static fields hold belong to these fields, even if the "
+                "runtime's timers or a stack hold them, too. --plain ranks no owners, except words on stacks that may "
+                "be references by chance: they own only objects that nothing else reaches. Objects that several owners "
+                "of a rank hold together are (shared): the table of that name lists them by their owners.",
      .takes = {Takes::type, Takes::tree, Takes::depth, Takes::plain, Takes::hubs, Takes::raw},
      .tables = {"owners", "shared", "types", "namespaces", "assemblies", "objects", "tree"},
      .parts = contexts | names | life_parts | thread_ids | suspended_calls,
@@ -142,14 +136,14 @@ constexpr Verb all_verbs[] = {
      .plan =
          [](const Question &question) {
            const bool names_types = !question.type_exact.empty() || !question.type_regex.empty();
-           return Plan(names_types ? Pass::tally : Pass::heap); // which types there are
+           return Plan(names_types ? Pass::tally : Pass::heap); // to know which types there are
          },
      .answer = answer_handles},
     {.name = "roots",
      .question = "what keeps objects alive?",
      .details = "Sums by kind, the largest groups, and one row per root: handles by kind, objects whose finalizer is "
-                "due, static fields and thread statics by name, and what lies on stacks and in registers. Stacks are "
-                "scanned for whatever looks like an object (stack_conservative), so some of those may be left over "
+                "due, static fields and thread statics by name, and references on stacks and in registers. Stacks are "
+                "scanned for words that look like references (stack_conservative), so some of those may be left over "
                 "from calls that have returned.",
      .takes = {Takes::type},
      .tables = {"kinds", "groups", "roots"},
@@ -157,13 +151,12 @@ constexpr Verb all_verbs[] = {
      .plan = [](const Question &) { return Plan(Pass::roots); },
      .answer = answer_roots},
     {.name = "threads",
-     .question = "which threads are there, and where does each stand?",
-     .details =
-         "One row per thread of the runtime: its ids, name and state, how many methods stand on its stack, the "
-         "innermost of them, what it waits for, as far as the runtime's notes, objects and what its methods hold show "
-         "(a lock and its owner, a task), and the exception that it deals with, or dealt with last. --by retained "
-         "adds what each thread alone keeps alive, which takes the graph of the whole heap. Threads that have "
-         "ended are listed as long as their objects live.",
+     .question = "which threads are there, and where is each one?",
+     .details = "One row per thread of the runtime: its ids, name and state, how many methods are on its stack, the "
+                "innermost of them, what it waits for (a lock and its owner, a task), as far as the runtime's notes, "
+                "objects and references in its methods show it, and the exception that it is handling, or handled "
+                "last. --by retained adds what each thread alone keeps alive, which takes the graph of the whole heap. "
+                "Threads that have ended are listed as long as their objects live.",
      .by = {"thread", "retained"},
      .tables = {"threads", "problems"},
      .parts = names | code | thread_ids | stacks | sync_blocks | suspended_calls,
@@ -171,14 +164,13 @@ constexpr Verb all_verbs[] = {
      .answer = answer_threads,
      .answers_without_heap = true},
     {.name = "stack",
-     .question = "where does each thread stand, and what does it hold?",
+     .question = "where is each thread, and what does it hold?",
      .details =
-         "The methods on a thread's stack, innermost first, or on those of all threads: by the operating system's "
-         "id or the managed one. Between them stand the Frames that the runtime leaves where it is called; native "
-         "code is not followed. Where a module's .pdb is at hand (inside it, beside it, or below --symbols), each "
-         "method "
-         "has the line where it stands. --merge shows stacks of the same methods once, those of most threads first; "
-         "--roots also what each frame holds where it stands, and in which slot.",
+         "The methods on a thread's stack, innermost first, or on those of all threads; a thread is given by the "
+         "operating system's id or the managed one. Between the methods are the Frames that the runtime leaves where "
+         "it is called; native code is not followed. If a module's .pdb is found (inside it, beside it, or below "
+         "--symbols), each method has its current line. --merge shows stacks of the same methods once, those of most "
+         "threads first; --roots also shows the references that each frame holds, and their slots.",
      .subject = {"THREAD", "which thread?", true},
      .takes = {Takes::all, Takes::merge, Takes::roots, Takes::symbols},
      .tables = {"frames", "stacks", "references", "problems"},
@@ -187,23 +179,22 @@ constexpr Verb all_verbs[] = {
      .answer = answer_stack,
      .answers_without_heap = true},
     {.name = "gc",
-     .question = "what does the GC say of itself?",
-     .details = "Everything that the GC contract tells beside objects and handles: what kind of GC, its state, heaps "
-                "and generations, background collection, finalization queues, mechanisms by name, free regions and "
+     .question = "what does the GC record about itself?",
+     .details = "All data of the GC contract except objects and handles: the kind of GC, its state, heaps and "
+                "generations, background collection, finalization queues, mechanisms by name, free regions and "
                 "bookkeeping, why memory ran out the last time, and the settings that the process was started with (by "
-                "environment variables, of Linux only, and runtimeconfig.json). Walks no heap.",
+                "environment variables, on Linux only, and runtimeconfig.json). Walks no heap.",
      .tables = {"state", "settings", "heaps", "generations", "contexts", "background", "finalization", "internal_roots",
                 "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
      .parts = gc_answer_parts,
      .plan = [](const Question &) { return Plan(Pass::runtime); },
      .answer = answer_gc},
     {.name = "info",
-     .question = "what is this dump, how was it understood, how complete is it?",
+     .question = "what is this dump, how was it interpreted, how complete is it?",
      .details =
-         "What kind of dump, which runtime, which module files and symbols were used or rejected and why, where "
-         "the runtime's layout was learned from, and every stretch of the heap that could not be walked. --table "
-         "stress_log shows what the runtime noted last, of processes that were started with DOTNET_StressLog=1 "
-         "(.NET 11).",
+         "The kind of dump, the runtime, the module files and symbols that were used or rejected and why, the source "
+         "of the runtime's layout, and every part of the heap that could not be walked. --table stress_log shows the "
+         "last messages of the runtime, for processes that were started with DOTNET_StressLog=1 (.NET 11).",
      .takes = {Takes::symbols},
      .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "stress_log", "gaps"},
      .parts = all_parts,
@@ -213,12 +204,10 @@ constexpr Verb all_verbs[] = {
      .answers_without_heap = true},
     {.name = "exceptions",
      .question = "what was thrown?",
-     .details = "One row for exceptions on the heap that are alike: type, HResult, and the calls that they have passed "
-                "through. "
-                "Those that a thread is dealing with come first, with their stacks; in a crash dump that is the one "
-                "that ended "
-                "the process. Of one, by its address: with the calls that it has passed through. --values shows "
-                "messages.",
+     .details = "One row for exceptions on the heap that have the same type, HResult, and calls that they have passed "
+                "through. Those that a thread is handling come first, with their stacks; in a crash dump that is the "
+                "one that ended the process. With an address: one exception, with the calls that it has passed "
+                "through. --values shows messages.",
      .subject = {"ADDR", "which exception?", true},
      .takes = {Takes::type, Takes::values, Takes::symbols},
      .tables = {"exceptions", "stacks"},
@@ -229,12 +218,11 @@ constexpr Verb all_verbs[] = {
      .answers_without_heap = true},
     {.name = "locks",
      .question = "who waits for whom?",
-     .details =
-         "One row per lock that is held or waited for: of Monitor (the lock statement), Lock, ReaderWriterLockSlim, "
-         "SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier and Mutex; then deadlocks, in words, and what "
-         "each "
-         "thread waits for, as far as the runtime's notes, objects and stacks show. Semaphores do not say who took "
-         "them, nor a lock who reads, nor, before .NET 11, a Mutex who has it. --all: also what nobody holds.",
+     .details = "One row per lock that is held or waited for: Monitor (the lock statement), Lock, "
+                "ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier and Mutex; then "
+                "deadlocks, in words, and what each thread waits for, as far as the runtime's notes, objects and "
+                "stacks show it. A semaphore does not record who took it, a lock does not record who reads, and before "
+                ".NET 11 a Mutex does not record who has it. --all also shows locks that nobody holds.",
      .takes = {Takes::all},
      .tables = {"locks", "deadlocks", "waits"},
      .parts = contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics |
@@ -248,15 +236,11 @@ constexpr Verb all_verbs[] = {
      .answers_without_heap = true},
     {.name = "async",
      .question = "which asynchronous calls are pending?",
-     .details = "One row for calls that are alike: asynchronous methods that await one another, told from the one that "
-                "waits for "
+     .details = "One row for equal calls: asynchronous methods that await one another, from the one that waits for "
                 "something else (a delay, a semaphore, a socket, a TaskCompletionSource) out to the one that nobody "
-                "awaits; the "
-                "number of the await that it stands at, as the compiler counts them. Then tasks by status, with those "
-                "that failed "
-                "and nobody looked at, and the thread pool: its workers, and what waits for one. --by retained adds "
-                "what would be "
-                "freed with the calls.",
+                "awaits; each with the number of its current await, as the compiler counts them. Then tasks by status, "
+                "with those that failed unobserved, and the thread pool: its workers, and the work that waits for one. "
+                "--by retained adds what would be freed with the calls.",
      .takes = {Takes::symbols},
      .by = {"count", "retained"},
      .tables = {"calls", "tasks", "pool", "queued"},
@@ -265,23 +249,19 @@ constexpr Verb all_verbs[] = {
      .plan = plan_async,
      .answer = answer_async},
     {.name = "inspect",
-     .question = "what does one inspector see: timers, events, collections, …?",
-     .details =
-         "Asks one inspector, by its name; 'dnheap inspect' alone lists them. What is alike is one row, with the field "
-         "that holds it. timers: whatever waits in the runtime's queue (Timer, PeriodicTimer, CancellationTokenSource, "
-         "Task.Delay), what it calls, how often. events: fields with delegates of several handlers, the methods and "
-         "types of these. collections: elements, fill and bytes of lists, dictionaries, sets and queues, concurrent, "
-         "immutable and old ones too, and of channels. pools: what ArrayPool<T>.Shared keeps. contexts: "
-         "AssemblyLoadContexts, and what keeps them from being unloaded. finalizers: what waits for one. "
-         "http, db, sockets, safehandles: clients, connections and handles by state. caches: entries and limits of "
-         "MemoryCache. di: "
-         "scopes of service providers, and what they keep to dispose. requests: what ASP.NET Core has in flight, "
-         "contexts of "
-         "requests that ended, sessions. regex: how they are run, and of how many patterns. ef: what DbContexts track. "
-         "Types are known by base "
-         "types and fields; of one "
-         "that is called so and has other fields nothing is "
-         "told, and a note says so.",
+     .question = "what does one inspector find: timers, events, collections, …?",
+     .details = "Asks one inspector, by its name; 'dnheap inspect' alone lists them. Equal objects are one row, with "
+                "the field that holds them. timers: everything that waits in the runtime's queue (Timer, "
+                "PeriodicTimer, CancellationTokenSource, Task.Delay), what it calls, how often. events: fields with "
+                "delegates of several handlers, the methods and types of these. collections: elements, fill and bytes "
+                "of lists, dictionaries, sets and queues, concurrent, immutable and old ones too, and of channels. "
+                "pools: arrays that ArrayPool<T>.Shared keeps. contexts: AssemblyLoadContexts, and what keeps them "
+                "from being unloaded. finalizers: objects that wait for their finalizer. http, db, sockets, "
+                "safehandles: clients, connections and handles by state. caches: entries and limits of MemoryCache. "
+                "di: scopes of service providers, and what they keep to dispose. requests: requests of ASP.NET Core in "
+                "flight, contexts of requests that ended, sessions. regex: regular expressions, how they are run, and "
+                "their number of patterns. ef: entities that DbContexts track. Types are recognized by base types and "
+                "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
                 "sockets", "safehandles", "caches", "di", "requests", "regex", "ef"},
@@ -294,13 +274,12 @@ constexpr Verb all_verbs[] = {
     {.name = "waste",
      .question = "which memory could be saved?",
      .details =
-         "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, "
-         "hold one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, "
-         "ConcurrentDictionary, StringBuilder, and other collections in arrays), with the arrays that belong to them; "
-         "boxes; all but one of equal strings, of equal arrays without references, and of equal small objects "
-         "without references; the zeros of arrays that are nearly nothing else; and holes beside pinned objects. "
-         "What the GC never frees is no waste. --live and --dead look only at what something keeps alive, or "
-         "nothing, and not at holes.",
+         "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, hold "
+         "one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, ConcurrentDictionary, "
+         "StringBuilder, and other collections in arrays), with the arrays that belong to them; boxes; all but one of "
+         "equal strings, of equal arrays without references, and of equal small objects without references; the zeros "
+         "of arrays that contain little else; and holes beside pinned objects. Objects that the GC never frees are no "
+         "waste. --live looks only at live objects, --dead only at garbage, and both at no holes.",
      .takes = {Takes::life},
      .sort_columns = {"bytes", "count", "kind"},
      .tables = {"waste", "kinds", "stages"},
@@ -311,12 +290,11 @@ constexpr Verb all_verbs[] = {
      .reads_objects_only = true,
      .reads_contents = true},
     {.name = "strings",
-     .question = "which strings are there twice?",
-     .details =
-         "One row for strings of equal content: how many, how long, what all but one of them waste, and the "
-         "field that holds most of them; then the fields, by what is wasted in them. Literals of the program are "
-         "never wasted. Contents are told by --values only, else by a hash. --live and --dead look only at what "
-         "something keeps alive, or nothing.",
+     .question = "which strings occur more than once?",
+     .details = "One row for strings of equal content: their number and length, the bytes that all but one of them "
+                "waste, and the field that holds most of them; then the fields, by the bytes wasted in them. Literals "
+                "of the program are never wasted. --values shows the contents, otherwise a hash stands for them. "
+                "--live looks only at live strings, --dead only at garbage.",
      .takes = {Takes::life, Takes::values},
      .sort_columns = {"wasted", "count", "bytes", "length"},
      .tables = {"strings", "fields", "stages"},
@@ -326,13 +304,12 @@ constexpr Verb all_verbs[] = {
      .reads_objects_only = true,
      .reads_contents = true},
     {.name = "frag",
-     .question = "how large are the heap's holes, and what lies beside them?",
-     .details =
-         "The heap's holes (Free objects) by generation and size, what part of the segments they are, and who sits "
-         "beside them: something pinned, and by which kind of handle, or something that merely survived. Then the "
-         "largest holes, with the objects in front of them and behind; --by retained adds what these hold alone, "
-         "and who owns them. Of a large object heap, which is compacted on request only, holes are usual; of the "
-         "pinned object heap, where nothing is ever moved, all neighbours count as pinned.",
+     .question = "how large are the heap's holes, and what is beside them?",
+     .details = "The heap's holes (Free objects) by generation and size, their share of the segments, and their "
+                "neighbours: pinned objects, with the kind of handle, or objects that merely survived. Then the "
+                "largest holes, with the objects before and after them; --by retained adds retained size and owner of "
+                "these. Holes are usual in the large object heap, which is compacted on request only; in the pinned "
+                "object heap, where nothing is ever moved, all neighbours count as pinned.",
      .by = {"bytes", "retained"},
      .tables = {"holes", "generations", "beside", "largest"},
      .parts = contexts | names | handles | stacks,
@@ -341,12 +318,12 @@ constexpr Verb all_verbs[] = {
      .reads_objects_only = true},
     {.name = "verify",
      .question = "is the heap sound?",
-     .details = "Looks at every object, the word in front of it (its sync block, who holds its lock) and every "
+     .details = "Looks at every object, the word before it (its sync block, the holder of its lock) and every "
                 "reference. Problems are places without a sound object, references that lead to no object, headers "
-                "that name a sync block that is not the object's, and types whose references are not described "
-                "soundly. What is wrong with dead objects only is counted apart (--verbose lists it). A dump taken "
-                "while the program ran on may have some. --all also builds the graph of all references and its "
-                "dominators, and checks that they agree with each other.",
+                "that name a sync block that is not the object's, and types whose description of references is "
+                "damaged. Problems that only concern dead objects are counted separately (--verbose lists them). A "
+                "dump that was taken while the program went on may have some. --all also builds the graph of all "
+                "references and its dominators, and checks that they agree with each other.",
      .takes = {Takes::all},
      .tables = {"problems", "totals", "invariants"},
      .parts = contexts | names | fields | sync_blocks | locks | life_parts,
@@ -354,24 +331,23 @@ constexpr Verb all_verbs[] = {
      .answer = answer_verify},
     {.name = "contract",
      .question = "which data contract did the target publish?",
-     .details =
-         "Every contract, type, field and global that dnheap goes by, each with its origin: published by the target, "
-         "discovered in its memory, or from a table shipped with dnheap; what was looked for in vain; and what "
-         "is published and used though memory does not bear it out.",
+     .details = "Every contract, type, field and global that dnheap uses, each with its origin: published by the "
+                "target, discovered in its memory, or from a table shipped with dnheap; values that were not found; "
+                "and values that are published and used although memory does not confirm them.",
      .tables = {"contracts", "types", "globals", "descriptors", "missing", "doubted"},
      .plan = [](const Question &) { return Plan(Pass::runtime); },
      .answer = answer_contract},
     {.name = "extract",
      .question = "write a small core to share",
-     .details = "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all "
-                "objects, types and their names, handles, statics, stacks in use, and what the runtime says of itself. "
-                "Every verb answers the same on it, without the files that --modules names, too, but account, and what "
-                "report, summary, diff and check say of memory outside of the heap's objects.\n"
-                "--no-values blanks "
-                "contents: strings, numbers and whatever else on the heap is no reference, all words on stacks and in "
-                "registers but pointers, environment variables and the command line; outside heap and stacks all that "
-                "dnheap did not read. What remains: names of types, fields, methods and files, addresses, sizes, "
-                "lengths, and constants that are part of assemblies' metadata.",
+     .details =
+         "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all "
+         "objects, types and their names, handles, statics, stacks in use, and the runtime's own data. Every verb "
+         "gives the same answer on it, even without the files that --modules names; exceptions are account, and "
+         "figures of report, summary, diff and check about memory outside of the heap's objects.\n--no-values blanks "
+         "contents: strings, numbers and everything else on the heap that is no reference, all words on stacks and in "
+         "registers except pointers, environment variables and the command line; outside of heap and stacks everything "
+         "that dnheap did not read. What remains: names of types, fields, methods and files, addresses, sizes, "
+         "lengths, and constants that are part of assemblies' metadata.",
      .takes = {Takes::no_values},
      .tables = {"extracted"},
      .parts = all_parts,
@@ -382,18 +358,15 @@ constexpr Verb all_verbs[] = {
     {.name = "export",
      .question = "write the heap for other tools",
      .details =
-         "Writes the heap as a file (-o FILE) that another tool opens: --as says which. doc/files.md tells what each "
-         "holds, in which units, and what is lost.\n"
-         "ndjson: all objects with their references, types and roots, one JSON object per line, for scripts.\n"
-         "heapsnapshot: the same, for Chrome's and Edge's developer tools (Memory, Load) and VS Code.\n"
-         "gcdump: the same, for PerfView, Visual Studio and dotnet-gcdump.\n"
-         "sqlite: the same, and what would be freed with each object, as a database.\n"
-         "speedscope: who holds the live bytes as a flame graph, owners below, what they hold above; in bytes and in "
-         "objects.\n"
-         "pprof: the same, for Go's pprof and what reads its profiles.\n"
-         "dot: what stands around one object (--around ADDRESS, --depth steps, --limit objects), for Graphviz.\n"
-         "Sizes are aligned bytes: what the objects take in the heap. No values are in it, but what strings contain "
-         "where --values is given.",
+         "Writes the heap as a file (-o FILE) for another tool, which --as names. doc/files.md describes what each "
+         "format contains, in which units, and what is lost.\nndjson: all objects with their references, types and "
+         "roots, one JSON object per line, for scripts.\nheapsnapshot: the same, for Chrome's and Edge's developer "
+         "tools (Memory, Load) and VS Code.\ngcdump: the same, for PerfView, Visual Studio and dotnet-gcdump.\nsqlite: "
+         "the same, and what would be freed with each object, as a database.\nspeedscope: who holds the live bytes as "
+         "a flame graph, owners below, what they hold above; in bytes and in objects.\npprof: the same, for Go's pprof "
+         "and other tools that read its profiles.\ndot: the objects around one object (--around ADDRESS, --depth "
+         "steps, --limit objects), for Graphviz.\nSizes are aligned bytes, as objects take them in the heap. Files "
+         "contain no values, except the contents of strings if --values is given.",
      .takes = {Takes::as, Takes::around, Takes::depth, Takes::limit, Takes::values},
      .as = {"ndjson", "heapsnapshot", "gcdump", "sqlite", "speedscope", "pprof", "dot"},
      .tables = {"exported"},
@@ -404,16 +377,14 @@ constexpr Verb all_verbs[] = {
     {.name = "query",
      .question = "run SQL on the dump",
      .details =
-         "A SELECT of SQLite's over the open dump, which is not written anywhere first. Tables: types (id, name, "
+         "Runs a SELECT of SQLite on the open dump, without writing it anywhere first. Tables: types (id, name, "
          "method_table, assembly, count, bytes, aligned_bytes), objects (address, type, bytes, aligned_bytes, "
-         "generation, "
-         "reached), refs (source, target, field, element), roots (kind, owner, object), owners (owner, kind, rank, "
-         "retained_bytes, retained_objects: the rows of retained), dominators (object, dominator, owner, "
-         "retained_bytes, retained_objects), plain_dominators (the same with all owners alike, as retained --plain), "
-         "strings (object, length, value: with --values), meta (key, value). "
-         "doc/files.md says more. Fast: an object by its address, refs by source or target; everything else goes over "
-         "all rows. "
-         "Nothing can be changed, and no other file opened. --limit ends after so many rows, --timeout after so long.",
+         "generation, reached), refs (source, target, field, element), roots (kind, owner, object), owners (owner, "
+         "kind, rank, retained_bytes, retained_objects: the rows of retained), dominators (object, dominator, owner, "
+         "retained_bytes, retained_objects), plain_dominators (the same without ranks of owners, as retained --plain), "
+         "strings (object, length, value: with --values), meta (key, value). doc/files.md describes them. Fast: an "
+         "object by its address, refs by source or target; everything else goes over all rows. Nothing can be changed, "
+         "and no other file can be opened. --limit ends after so many rows, --timeout after so many seconds.",
      .subject = {"SELECT", "which question?"},
      .takes = {Takes::limit, Takes::timeout, Takes::values},
      .tables = {"rows"},
@@ -422,13 +393,11 @@ constexpr Verb all_verbs[] = {
      .answer = answer_query},
     {.name = "diff",
      .question = "what grew, from one dump to the next?",
-     .details =
-         "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. By owner (the "
-         "same "
-         "signature in each), by type, by class of memory and by what is stored for nothing: what is new, gone, grown, "
-         "shrunk or steady, with its rate per hour where it is known when they were taken; of three or more the trend: "
-         "what grew each time, or never "
-         "shrank. Each dump is opened, asked and closed before the next one, so that this takes the memory of one.",
+     .details = "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. By owner "
+                "(the same signature in each), by type, by class of memory and by kind of waste: what is new, gone, "
+                "grown, shrunk or steady, with its rate per hour if their times are known; for three or more also the "
+                "trend: what grew each time, or never shrank. Each dump is opened, asked and closed before the next "
+                "one, so this takes the memory of one.",
      .takes = {Takes::interval},
      .sort_columns = {"change", "after", "before"},
      .tables = {"owners", "types", "account", "waste", "dumps"},
@@ -437,13 +406,10 @@ constexpr Verb all_verbs[] = {
      .takes_several = true},
     {.name = "check",
      .question = "does it stay within its limits?",
-     .details =
-         "Holds a dump, or a saved record of one, against a budget: limits per type, owner and class of memory, of "
-         "sums, "
-         "and of growth since a baseline. Exit code 1 when one is exceeded; formats junit and github are for CI. "
-         "--record keeps what is there now, by names and signatures, as a baseline for later. doc/budget.md tells how "
-         "a "
-         "budget is written.",
+     .details = "Compares a dump, or a saved record of one, with a budget: limits per type, owner and class of memory, "
+                "for sums, and for growth since a baseline. The exit code is 1 if one is exceeded; formats junit and "
+                "github are for CI. --record saves the present figures, by names and signatures, as a baseline for "
+                "later. doc/budget.md describes how to write a budget.",
      .takes = {Takes::limits},
      .tables = {"checks"},
      .plan = plan_check,
@@ -452,11 +418,10 @@ constexpr Verb all_verbs[] = {
      .question = "one JSON line per dump, for a store of many",
      .details =
          "One line of JSON for each dump (NDJSON): when it was taken, how complete it is, the verdict, where its "
-         "memory "
-         "is, who owns how much (by signature, which other dumps of the program share), types, what is stored for "
-         "nothing, and where threads stand. Of long lists it has the first, and the rest as one row; --top says how "
-         "many. A line stays below 64 KiB unless more is asked for. Takes several dumps, one after the other; of one "
-         "that cannot be read it has the reason (error). No values of strings or fields are in it.",
+         "memory is, who owns how much (by signature, which other dumps of the program share), types, waste, and where "
+         "threads are. Long lists have their first rows, and the rest as one row; --top sets how many. A line stays "
+         "below 64 KiB unless more is asked for. Takes several dumps, one after the other; for a dump that cannot be "
+         "read the line has the reason (error). No values of strings or fields are in it.",
      .tables = {"summary", "account", "owners", "types", "waste", "threads"},
      .parts =
          contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | code | stacks | sync_blocks,
@@ -464,11 +429,11 @@ constexpr Verb all_verbs[] = {
      .answer = answer_summary,
      .takes_each = true,
      .format = "ndjson",
-     .reads_objects_only = true}, // what it asks, other verbs ask
+     .reads_objects_only = true}, // its questions are asked by other verbs
     {.name = "ps",
      .question = "which .NET processes run here?",
-     .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: which "
-                "kind and version, which GC, and how much memory it takes. Stops none of them.",
+     .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: its "
+                "kind and version, the GC, and how much memory it takes. Suspends none of them.",
      .sort_columns = {"pid", "memory"},
      .tables = {"processes"},
      .plan = [](const Question &) { return Plan().then("module files").then("runtime"); },

@@ -5,7 +5,7 @@
 
 namespace dnheap {
 
-// Of `gc`, whose own table says what is missing.
+// The parts of `gc`'s answer; its own table shows missing values.
 inline constexpr AnswerParts gc_answer_parts = {AnswerPart::gc, AnswerPart::contexts, AnswerPart::thread_ids};
 
 report::Answer answer_report(Snapshot &snapshot, const Question &question);

@@ -1,4 +1,4 @@
-// `verify`: is the heap sound? Every object, the word in front of it, and every reference is looked at.
+// `verify`: is the heap sound? Looks at every object, the word before it, and every reference.
 #include "analysis/answer_head.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
@@ -32,7 +32,7 @@ const char *text_of(ReferenceProblem problem) {
 std::string text_of(const BadHeader &bad) {
   const std::string sync_block = "sync block " + std::to_string(bad.sync_block);
   switch (bad.problem) {
-  case HeaderProblem::index_zero: return "its header names sync block 0, which is nobody's";
+  case HeaderProblem::index_zero: return "its header names sync block 0, which belongs to no object";
   case HeaderProblem::no_sync_block: return "its header names " + sync_block + ", which does not exist";
   case HeaderProblem::not_its_own:
     return "its header names " + sync_block + ", which is " + (bad.other ? "that of " + hex(bad.other) : "free");
@@ -46,7 +46,7 @@ std::string text_of(const BadHeader &bad) {
   return "";
 }
 
-// Where the heap was walked, what is no object is known to be none.
+// The parts of the heap that were walked: an address there without an object is certainly none.
 class Walked {
 public:
   explicit Walked(Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
@@ -67,7 +67,7 @@ private:
   std::vector<Gap> gaps_;
 };
 
-// What the walk found in place of an object.
+// Returns what the walk found in place of an object.
 std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, TypeTable &types) {
   const Memory &memory = snapshot.runtime().memory();
   const u64 p = memory.format().pointer_size;
@@ -85,7 +85,7 @@ std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, Ty
   return gap.reason + ": of " + bytes_text(size) + ", for which there is no room";
 }
 
-// What a collection was planning or moving, if one was, as far as its traces tell.
+// Returns the part of the heap that a collection was planning or moving, if there are traces of one.
 std::optional<CollectedPart> collected_part(Snapshot &snapshot) {
   const Runtime &runtime = snapshot.runtime();
   std::vector<std::string> said_elsewhere;
@@ -99,7 +99,7 @@ std::optional<CollectedPart> collected_part(Snapshot &snapshot) {
   std::optional<std::pair<Address, Address>> bounds;
   try {
     bounds = runtime.gc().get_gc_bounds();
-  } catch (const Error &) { // then nothing outside of the segments is called the GC's
+  } catch (const Error &) { // then only segments count as the GC's memory
   }
   return CollectedPart(snapshot.heap(), *oldest, bounds);
 }
@@ -108,14 +108,14 @@ bool is_planned(Address gap, std::string_view reason, const CollectedPart *colle
   return collected && reason == no_sound_object && collected->holds(gap);
 }
 
-// Gaps that a collection has made; they are not lasting, and their objects not lost.
+// Returns the number of gaps that a running collection made; they are temporary, and no objects are lost.
 u64 planned_gaps(Snapshot &snapshot, const CollectedPart *collected) {
   std::span<const Gap> gaps = snapshot.tally().walk.gaps.listed();
   return static_cast<u64>(std::count_if(gaps.begin(), gaps.end(),
                                         [&](const Gap &gap) { return is_planned(gap.start, gap.reason, collected); }));
 }
 
-// `collected`: whose gaps are left out; null: all are listed.
+// `collected`: its gaps are left out; null: all are listed.
 report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check, const report::Completeness &completeness,
                              const CollectedPart *collected) {
   report::Table table;
@@ -169,19 +169,19 @@ report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u6
   return table;
 }
 
-// Does a collection in the background free what is dead? Then this may refer to what is freed already, wherever it
-// lies.
+// True while a background collection frees dead objects: a dead object anywhere may then refer to memory that is freed
+// already.
 bool is_sweeping(const Runtime &runtime) {
   try {
     return runtime.gc().get_current_gc_state() == 1u; // "planning", gc_state_name()
-  } catch (const Error &) {                           // a GC without that
+  } catch (const Error &) {                           // a GC without a state
     return false;
   }
 }
 
-// What is alive, if that can be told: where roots are missing, what they hold would be called dead. While the GC
-// sweeps, a word on a stack that is there by chance leads to what was freed, and proves nothing: without these.
-// Those are kept in `certain`.
+// Returns the live objects, or null if they are unknown: if roots are missing, objects held by them would count as
+// dead. While the GC sweeps, words on stacks are left out (`without_chance`), because they may lead to freed memory by
+// chance; the result is then kept in `certain`.
 const HeapBits *known_live(Snapshot &snapshot, bool without_chance, std::optional<HeapBits> &certain) {
   const RootSet &roots = snapshot.roots();
   if (roots.roots.empty() || !roots.problems.empty())
@@ -194,7 +194,8 @@ const HeapBits *known_live(Snapshot &snapshot, bool without_chance, std::optiona
       mark_live(snapshot.index(), snapshot.references(), stages, snapshot.threads(), snapshot.watch()).objects);
 }
 
-// References that the graph has to have: not those of arrays in which static fields lie, each of which is a root.
+// Returns the number of references that the graph must have: all but those of the arrays with static fields, whose
+// elements are roots.
 u64 expected_edges(Snapshot &snapshot, const ReferenceCheck &check) {
   u64 count = check.references + check.hidden - check.bad;
   ReferenceReader reader(snapshot.references());
@@ -210,7 +211,7 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
   report::Table table;
   table.name = "invariants";
   table.title = "dnheap's own graph";
-  table.columns = {{"invariant", "What must hold", Kind::text},
+  table.columns = {{"invariant", "Invariant", Kind::text},
                    {"checked", "Checked", Kind::count},
                    {"violations", "Violations", Kind::count},
                    {"first", "First", Kind::address}};
@@ -233,12 +234,12 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
 
 bool has_invariants(const Question &question) { return question.all || question.table == "invariants"; }
 
-// The end of the headline.
+// Returns the end of the headline.
 std::string verdict(const ReferenceCheck &check, u64 moving, u64 problems) {
   if (problems)
     return "; " + count_text(problems) + " PROBLEMS";
   if (moving)
-    return "; no problem but of what the GC was moving";
+    return "; no problem except in objects that the GC was moving";
   return "; sound: all " + (check.dead ? "references of live objects" : count_text(check.references) + " references") +
          " lead to objects";
 }
@@ -264,7 +265,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   const ReferenceCheck all = look({});
   const std::optional<CollectedPart> part = collected_part(snapshot);
   NoDamage no_damage{nullptr, part ? &*part : nullptr};
-  // Whatever is wrong only with objects that nothing holds is no damage. Sound heaps need not be marked.
+  // Errors in objects that nothing holds are no damage. Sound heaps need not be marked.
   const bool sweeps = is_sweeping(snapshot.runtime());
   std::optional<HeapBits> certain;
   if (all.bad + all.bad_headers)
@@ -288,7 +289,7 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   const std::string how = question.verbose ? "" : " (--verbose lists them)";
   if (moving)
     answer.tables[0].notes.push_back(count_text(moving) + " more in " + part->name() +
-                                     ", which the GC was planning or moving: they cannot be told from damage" + how);
+                                     ", which the GC was planning or moving: they look like damage" + how);
   if (check.dead)
     answer.tables[0].notes.push_back(
         count_text(check.dead) + " more of dead objects, which no root leads to" +

@@ -1,4 +1,4 @@
-// `waste`: what is stored for nothing, by kind, type and the field that holds it.
+// `waste`: bytes that are stored for nothing, by kind, type and the field that holds them.
 #include "analysis/waste/waste.h"
 
 #include "analysis/answer_head.h"

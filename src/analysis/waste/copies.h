@@ -1,5 +1,5 @@
-// What contents that may be equal are called while they are collected (algorithms/equal_contents.h), and which of equal
-// ones is kept: a frozen one, which the GC never frees, else that of the lowest address. Any thread.
+// Tags for contents that may be equal while they are collected (algorithms/equal_contents.h), and the choice of the one
+// that is kept: a frozen one, which the GC never frees, else the one with the lowest address. Any thread.
 #pragma once
 #include "heap/heap_places.h"
 #include "runtime/object_1.h"
@@ -9,8 +9,7 @@
 
 namespace dnheap {
 
-// An object's place, and whether what it takes in the heap is rounded up to more than a pointer (large objects on 32
-// bit).
+// An object's place, and whether its size in the heap is rounded up to more than a pointer (large objects on 32 bit).
 struct CopyTag {
   static constexpr u64 wide = u64{1} << 63;
   static u64 of(u64 place, bool is_wide) { return place | (is_wide ? wide : 0); }
@@ -18,8 +17,8 @@ struct CopyTag {
   static u64 aligned_size(u64 tag, u64 size, u64 pointer_size) { return align_up(size, tag & wide ? 8 : pointer_size); }
 };
 
-// Puts those in front that stay: the frozen ones, else the first; returns how many these are. The others keep their
-// order.
+// Moves the objects that are kept to the front, the frozen ones or else the first one; returns their number. The others
+// keep their order.
 inline u64 sort_out_copies(std::span<u64> tags, const Heap &heap, const HeapPlaces &places) {
   const auto others = std::stable_partition(
       tags.begin(), tags.end(), [&](u64 tag) { return heap.is_frozen(places.address(CopyTag::place(tag))); });

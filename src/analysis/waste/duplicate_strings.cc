@@ -22,7 +22,7 @@ u64 count_of(const HeapTypes &types, const std::vector<bool> &wanted, const Heap
   return out;
 }
 
-// One thread's part of the look at all strings.
+// One thread's counts of all strings.
 struct StringCount {
   u64 strings = 0, bytes = 0;
 };
@@ -32,7 +32,7 @@ struct StringCount {
 DuplicateStrings::DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filter) {
   are_blanked_ = snapshot.target().has_blanked_values();
   ObjectIndex copies = choose_copies(snapshot, find_equal(snapshot, filter));
-  std::vector<u32> bytes(copies.count()); // of each copy
+  std::vector<u32> bytes(copies.count()); // for each copy
   for (const Group &group : groups_)
     for (u64 i = group.first; i < group.first + group.copies; ++i)
       bytes[copies_[i]] = static_cast<u32>(std::min<u64>(group.bytes, ~u32{0}));
@@ -122,7 +122,7 @@ ObjectIndex DuplicateStrings::choose_copies(Snapshot &snapshot, EqualGroups equa
     writer.flush();
   });
   ObjectIndex out(std::move(bits));
-  // From here on a copy is its number.
+  // From here on copies are known by their numbers.
   u64 copies = 0;
   std::vector<u64> from(groups_.size());
   for (u64 g = 0; g < groups_.size(); ++g) {

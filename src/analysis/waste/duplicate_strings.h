@@ -1,10 +1,10 @@
-// DuplicateStrings: strings of equal content: how many of each, and which field holds the copies. One parallel pass
+// DuplicateStrings: strings of equal content: their numbers, and the fields that hold the copies. One parallel pass
 // over all objects and one over all references: 24 bytes per string while contents are compared
 // (algorithms/equal_contents.h), then 16 per copy and 64 per content that occurs twice. Throws Error, Interrupted. One
 // thread.
 //
-// Of strings that are equal one is kept: a frozen one (a literal of the program, which the GC never frees), else the
-// one of the lowest address. Only the others count as copies; what is frozen is never one.
+// One of several equal strings is kept: a frozen one (a literal of the program, which the GC never frees), else the one
+// with the lowest address. Only the others count as copies; a frozen string is never one.
 #pragma once
 #include "algorithms/equal_contents.h"
 #include "analysis/shapes/holding_fields.h"
@@ -17,37 +17,37 @@ namespace dnheap {
 
 class DuplicateStrings {
 public:
-  // Of strings that pass; only what `filter.among` has counts as holder.
+  // Compares the strings that pass; only objects in `filter.among` count as holders.
   DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filter);
 
   struct Group {
     ContentHash hash; // of the characters, as they lie in the target
-    u64 strings = 0;  // all of them
-    u64 bytes = 0;    // what each takes in the heap
+    u64 strings = 0;  // all of them, including kept ones
+    u64 bytes = 0;    // size of each in the heap
     u32 length = 0;   // in UTF-16 code units
     u64 first = 0, copies = 0;
     Address kept = 0;
     u64 wasted() const { return bytes * copies; }
   };
-  // Of contents that have copies; most wasted first, then by hash.
+  // Returns the contents that have copies; most wasted bytes first, then by hash.
   const std::vector<Group> &groups() const { return groups_; }
-  // What holds most of the group's copies.
+  // Returns the field that holds most of the group's copies.
   std::string field_of(const Group &group);
 
   struct Field {
     std::string text;
     u64 copies = 0, contents = 0, bytes = 0; // of copies
   };
-  // Whose sums are those of all groups; most bytes first.
+  // Returns the fields with their sums over all groups; most bytes first.
   std::vector<Field> fields();
 
   u64 strings() const { return strings_; }
   u64 string_bytes() const { return string_bytes_; }
   u64 copies() const { return copies_.size(); }
   u64 wasted() const { return wasted_; }
-  // False: which type is that of strings is not known, so that none were found.
+  // False if the type of strings is unknown, so that none were found.
   bool is_type_known() const { return is_type_known_; }
-  // The contents of all strings were blanked when the core was extracted: all is empty then.
+  // True if the contents of all strings were blanked when the core was extracted: everything is empty then.
   bool are_blanked() const { return are_blanked_; }
 
 private:
@@ -57,7 +57,7 @@ private:
   bool is_type_known_ = false, are_blanked_ = false;
   u64 strings_ = 0, string_bytes_ = 0, wasted_ = 0;
   std::vector<Group> groups_;
-  LargeArray<u32> copies_; // by group: numbers in holders_
+  LargeArray<u32> copies_; // numbers in holders_, one group after the other
   std::optional<HoldingFields> holders_;
 };
 

@@ -16,7 +16,7 @@ struct WasteSum {
   u64 count = 0, bytes = 0;
 };
 
-// Of a row: kind, type, field. As numbers, of which there are millions of objects.
+// The key of a row: kind, type, field. Numbers, because there are millions of objects.
 struct WasteKey {
   WasteKind kind{};
   TypeId type{};
@@ -29,7 +29,7 @@ struct WasteKeyHash {
   }
 };
 
-// The same as texts: types that are called the same are one row.
+// The same by texts: types with the same name are one row.
 using RowsByText = std::map<std::tuple<WasteKind, std::string, std::string>, WasteSum>;
 
 bool is_static_box(WasteKind kind, const std::string &field) {
@@ -38,7 +38,7 @@ bool is_static_box(WasteKind kind, const std::string &field) {
 
 using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
 
-// visit(object, place, thread) for all, a stretch by one thread.
+// Calls visit(object, place, thread) for all objects; each stretch is visited by one thread.
 template <class Visit> void for_each_wasted(const WasteScan &scan, Snapshot &snapshot, Visit visit) {
   parallel_for(scan.stretches(), snapshot.threads(), [&](u64 stretch, unsigned thread) {
     snapshot.watch().check();
@@ -54,7 +54,7 @@ ObjectIndex index_of(const WasteScan &scan, Snapshot &snapshot) {
   return ObjectIndex(std::move(bits));
 }
 
-// Rows of objects, each by what holds it. `graph`: how find_live_waste() does it.
+// Adds rows of objects, each by its holder. `graph`: given by find_live_waste().
 void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows,
                  const ObjectGraph *graph) {
   WasteScan scan(snapshot, filter);

@@ -1,20 +1,18 @@
-// What a heap stores for nothing, as rows that never count a byte twice, for every answer that sums it up. One parallel
-// pass over the heap, one over its references, and one for its holes. Throws Error, Interrupted. One thread.
+// The waste of a heap, as rows that never count a byte twice, for every answer that sums it up. One parallel pass over
+// the heap, one over its references, and one for its holes. Throws Error, Interrupted. One thread.
 //
-// The rules, in their order; what an earlier one has taken no later one counts:
-//  1. Collections (inspect/collection_shapes.h) and the arrays that belong to one of them alone: an empty one wastes
-//  all of that; one
-//     with one element all but the element's place; one that is less than a third full the unused places. Builders
-//     count by characters, and are not asked for one element. What consists of nodes or segments wastes nothing. Arrays
-//     of collections are never equal arrays, nor mostly zero.
-//  2. Boxes: what they take beyond the value, which would stand where the reference is. A static field's box does not
-//  count.
+// The rules, in their order; a byte that an earlier rule counts is not counted by a later one:
+//  1. Collections (analysis/shapes/collection_shapes.h) and the arrays that belong to one of them alone: an empty
+//     collection wastes all of that; one with a single element all but the element's place; one that is less than a
+//     third full the unused places. Builders count by characters, and the rule for one element does not apply to them.
+//     Collections of nodes or segments waste nothing. Arrays of collections never count as equal or mostly zero.
+//  2. Boxes: their bytes beyond the value, which would be stored in place of the reference. A static field's box does
+//     not count.
 //  3. Strings, arrays without references, and small objects without references (up to 128 bytes, and with fields) of
-//  equal type and
-//     content: all but one of each.
-//  4. Arrays of 256 bytes or more of which at most a tenth of the elements is not zero: the zeros.
+//     equal type and content: all but one of each.
+//  4. Arrays of 256 bytes or more in which at most a tenth of the elements is not zero: the zeros.
 //  5. Free objects beside a pinned object.
-// What lies in frozen segments, which the GC never frees, is not waste.
+// Objects in frozen segments, which the GC never frees, are not waste.
 #pragma once
 #include "snapshot/snapshot.h"
 
@@ -40,31 +38,31 @@ const char *name_of(WasteKind kind); // "duplicate_strings", …
 
 inline constexpr u64 most_small_object = 128;  // bytes, header included
 inline constexpr u64 least_sparse_array = 256; // bytes of elements
-inline constexpr u64 least_others_share = 10;  // at most one in so many is not zero
+inline constexpr u64 least_others_share = 10;  // at most one element in this many is not zero
 constexpr bool is_over_allocated(u64 count, u64 capacity) { return 3 * count < capacity; }
 
 struct WasteRow {
   WasteKind kind = WasteKind::duplicate_strings;
-  std::string what; // the type; of holes that of the pinned object
-  // What holds it: "Shop.Quote._currency", "System.String[]", "static Shop.Cache.s_names"; of holes the pin.
+  std::string what; // the type; for holes that of the pinned object
+  // The field that holds it: "Shop.Quote._currency", "System.String[]", "static Shop.Cache.s_names"; for holes the pin.
   std::string field;
   u64 count = 0;
-  u64 bytes = 0; // that fixing would save
+  u64 bytes = 0; // saved if fixed
 };
 
 struct Waste {
   u64 bytes = 0;                  // of all rows
   std::vector<WasteRow> rows;     // most bytes first
-  std::vector<std::string> notes; // what cannot be told
-  bool lacks_contents = false;    // as the core was extracted without them, or strings are not known
+  std::vector<std::string> notes; // what is unknown
+  bool lacks_contents = false;    // true for a core extracted without contents, or if the type of strings is unknown
 };
 
-// What a Snapshot has to work out for it; its own passes are "waste", "holders" and, of all objects, "walk".
+// The passes that a Snapshot needs for it; its own passes are "waste", "holders" and, for all objects, "walk".
 inline constexpr Passes passes_of_waste = Pass::index | Pass::tally | Pass::references;
-// Of the objects that pass; only what `filter.among` has counts as holder. Holes count where all objects do.
+// Counts the objects that pass; only objects in `filter.among` count as holders. Holes count only if all objects do.
 Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter);
 Waste find_waste(Snapshot &snapshot);
-// Of what is alive, for who has the graph already, and knows that.
+// Counts live objects, for callers that have the graph already, and know them.
 Waste find_live_waste(Snapshot &snapshot, const HeapBits &live);
 
 } // namespace dnheap

@@ -21,7 +21,7 @@ bool test(HeapBits &bits, u64 place) {
   return std::atomic_ref<u64>(bits.words()[place / 64]).load(std::memory_order_relaxed) >> (place % 64) & 1;
 }
 
-// Adds to a set; was it there before?
+// Adds to a set; true if it was there before.
 bool test_and_add(HeapBits &bits, u64 place) {
   const u64 bit = u64{1} << (place % 64);
   return std::atomic_ref<u64>(bits.words()[place / 64]).fetch_or(bit, std::memory_order_relaxed) & bit;
@@ -29,7 +29,7 @@ bool test_and_add(HeapBits &bits, u64 place) {
 
 } // namespace
 
-// One thread's part.
+// The data of one thread.
 struct WasteScan::Worker {
   Worker(const References &references, EqualContents::Writer &contents, HeapBits &claimed, HeapBits &shared)
       : reader(references), contents(contents), claimed(claimed), shared(shared) {}
@@ -60,7 +60,7 @@ WasteScan::WasteScan(Snapshot &snapshot, const ObjectFilter &filter)
       holders_(snapshot.roots().holders), claimed_(index_.starts().shared_places()),
       shared_(index_.starts().shared_places()) {
   look_at_all(snapshot, filter);
-  for (std::string &note : shapes_.notes("how full its objects are is not told"))
+  for (std::string &note : shapes_.notes("the fill of its objects is unknown"))
     notes_.push_back(std::move(note));
 }
 
@@ -71,10 +71,10 @@ std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
   const bool is_blanked = snapshot.target().has_blanked_values();
   lacks_contents_ = is_blanked || std::find(is_string.begin(), is_string.end(), true) == is_string.end();
   if (is_blanked)
-    notes_.push_back("contents were blanked when this core was extracted: what is equal or zero, and how full "
-                     "collections are, cannot be told");
+    notes_.push_back("contents were blanked when this core was extracted: equal and zero contents, and the fill of "
+                     "collections, are unknown");
   else if (lacks_contents_)
-    notes_.push_back("no type of this heap is known to be that of strings");
+    notes_.push_back("the type of strings was not found in this heap");
   base_sizes_.resize(types.size());
   std::vector<Role> out(types.size(), Role::none);
   for (u32 i = 0; i < types.size(); ++i) {
@@ -97,7 +97,7 @@ std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
     else if (!layout->contains_gc_pointers && layout->base_size <= most_small_object &&
              (layout->base_size > smallest_object(format_) ||
               !runtime_.fields().instance_fields(type.method_table).empty()))
-      out[i] = Role::object; // without fields it is there for its identity: a lock, say
+      out[i] = Role::object; // an object without fields exists for its identity, for example as a lock
   }
   return out;
 }
@@ -125,7 +125,7 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
       object.size = opened.size;
       const u64 aligned = align_up(opened.size, alignments.of(address));
       if (roles_[static_cast<u32>(opened.id)] == Role::collection) {
-        // Its parts are its own, whether it passes or not.
+        // Its parts belong to it whether it passes the filter or not.
         if (const std::optional<CollectionFill> fill = shapes_.read(opened, worker.reader, format_)) {
           worker.claim(*fill);
           if (filter.passes(object) && !heap_.is_frozen(address))
@@ -144,7 +144,8 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
   bool has_shared = false;
   for (const auto &worker : workers)
     has_shared |= worker->has_shared;
-  // What each thread found, then the copies, which claim what they count, then what is left of the threads' rest.
+  // Merges the threads' collections first; then the copies, which claim the objects that they count; then the threads'
+  // other objects that are left.
   std::vector<EqualGroups> equal = contents.take_parts(threads, snapshot.watch());
   const u64 places = index_.places().count();
   stretch_shift_ = static_cast<unsigned>(std::bit_width(index_.places().block_size())) - 1;
@@ -169,7 +170,7 @@ void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
     }
     worker.collections = {};
   });
-  // An object is in one group at most: what one thread claims of its groups, none asks of others.
+  // An object is in one group at most, so no other thread asks for an object that one thread claims.
   parallel_for(equal.size(), threads,
                [&](u64 i, unsigned thread) { add_copies(std::move(equal[i]), snapshot, thread); });
   parallel_for(workers.size(), threads, [&](u64 i, unsigned thread) {
@@ -190,13 +191,13 @@ void WasteScan::look_at(const OpenedObject &object, u64 aligned, Worker &worker)
     return;
   }
   if (role == Role::box) {
-    // In its place would be the value, where now is a reference.
+    // Without the box the value would be in place of the reference.
     const u64 value = aligned - std::min(aligned, 2 * p);
     if (!is_frozen)
       worker.others.push_back({object.address, aligned - (value > p ? value - p : 0), object.id, WasteKind::boxes});
     return;
   }
-  // What follows the MethodTable, up to the header of the object behind; of arrays the length, too.
+  // Hashes everything after the MethodTable up to the next object's header, including the length of arrays.
   if (role != Role::reference_array)
     worker.contents.add(content_hash({object.bytes + p, object.size - 2 * p}, object.type->method_table), tag);
   if (role == Role::object || is_frozen)
@@ -251,9 +252,9 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
   return out.bytes ? std::optional(out) : std::nullopt;
 }
 
-// Claims the arrays among them. Several threads may do this with different groups.
+// Adds the copies, and claims the arrays among them. Several threads may do this with different groups.
 void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot, unsigned thread) {
-  constexpr u64 ahead = 32; // tags of a group lie anywhere in the heap
+  constexpr u64 ahead = 32; // the tags of a group lie anywhere in the heap
   const HeapPlaces &places = index_.places();
   ReferenceReader reader(references_);
   for (u64 g = 0; g < equal.groups.size(); ++g) {
@@ -278,7 +279,7 @@ void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot, unsigned threa
     const u64 stay = sort_out_copies(tags, heap_, places);
     const bool may_be_zero = kind == WasteKind::duplicate_arrays && opened.size >= least_sparse_array;
     for (u64 tag : tags.subspan(stay)) {
-      if (may_be_zero) // its zeros are not counted beside
+      if (may_be_zero) // its zeros do not count in addition
         test_and_add(claimed_, CopyTag::place(tag));
       add({places.address(CopyTag::place(tag)), CopyTag::aligned_size(tag, opened.size, format_.pointer_size),
            opened.id, kind},

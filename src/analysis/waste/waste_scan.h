@@ -1,7 +1,7 @@
-// WasteScan: one parallel look at all objects for what analysis/waste/waste.h counts, but for who holds it. Of each
-// object that wastes something: what, and how many bytes fixing would save. An object is in the result once at most,
-// and never both as a part of a collection and by itself. 24 bytes per object whose content may have an equal while
-// that is found out, then 24 per object that wastes something. Throws Error, Interrupted. One thread.
+// WasteScan: one parallel look at all objects that finds everything counted by analysis/waste/waste.h, without the
+// holders: for each object that wastes something the kind, and the bytes that fixing would save. An object is in the
+// result at most once, and never both as a part of a collection and by itself. 24 bytes per object whose content is
+// compared, while that lasts, then 24 per object that wastes something. Throws Error, Interrupted. One thread.
 #pragma once
 #include "algorithms/equal_contents.h"
 #include "analysis/shapes/collection_shapes.h"
@@ -15,7 +15,7 @@ namespace dnheap {
 
 struct WastedObject {
   Address address = 0;
-  u64 bytes = 0; // that fixing would save
+  u64 bytes = 0; // saved if fixed
   TypeId type = TypeId(0);
   WasteKind kind = WasteKind::duplicate_strings;
 };
@@ -24,10 +24,10 @@ class WasteScan {
 public:
   WasteScan(Snapshot &snapshot, const ObjectFilter &filter);
 
-  // In no order, but apart by stretches of the heap, each of a few MiB of it: what is looked up of them by their places
-  // stays in a cache, and no word of HeapBits belongs to two stretches, so that each may be one thread's.
+  // The results are unordered, but grouped by stretches of the heap of a few MiB: look-ups by their places stay in a
+  // cache, and no word of HeapBits belongs to two stretches, so each stretch can be processed by one thread.
   u64 stretches() const { return found_.empty() ? 0 : found_[0].size(); }
-  // visit(object, place) for each of a stretch.
+  // Calls visit(object, place) for each result of a stretch.
   template <class Visit> void for_each(u64 stretch, Visit &&visit) const {
     for (const std::vector<Chunks<WastedObject>> &of_thread : found_)
       of_thread[stretch].for_each(
@@ -44,7 +44,7 @@ private:
   std::vector<Role> roles_of(Snapshot &snapshot);
   void look_at_all(Snapshot &snapshot, const ObjectFilter &filter);
   void look_at(const OpenedObject &object, u64 aligned, Worker &worker) const;
-  // What a collection wastes; parts that others claim too are not counted where `shared` is given.
+  // Returns what a collection wastes, without those parts that other collections claim too, if `shared` is given.
   std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                        ReferenceReader &reader, const HeapBits *shared) const;
   std::optional<u64> zero_bytes(const OpenedObject &array) const;
@@ -64,9 +64,9 @@ private:
   bool lacks_contents_ = false;
   std::vector<u32> base_sizes_;                          // by TypeId
   const std::vector<Role> roles_;                        // by TypeId
-  const std::vector<Address> holders_;                   // arrays of the runtime's own, see RootSet::holders
-  HeapBits claimed_, shared_;                            // parts of collections; of several ones
-  unsigned stretch_shift_ = 0;                           // a stretch is that power of two of places
+  const std::vector<Address> holders_;                   // the runtime's own arrays, see RootSet::holders
+  HeapBits claimed_, shared_;                            // parts of collections; parts of several collections
+  unsigned stretch_shift_ = 0;                           // a stretch has this power of two of places
   std::vector<std::vector<Chunks<WastedObject>>> found_; // by thread, by stretch
 };
 

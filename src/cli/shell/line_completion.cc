@@ -108,11 +108,11 @@ Strings values_of(const Verb &verb, std::string_view option, const KnownNames &k
     for (const Format &format : formats())
       if (has_table(verb, format))
         out.emplace_back(format.name);
-  if (option == "gen" || option == "refers-to")
-    for (std::uint8_t g = 0; g < generation_count; ++g)
-      out.emplace_back(name_of(static_cast<Generation>(g)));
-  if (option == "refers-to")
-    out.emplace_back("younger");
+  for (const Option &one : option_table())
+    if (option == one.name)
+      for (std::string_view word : words_of_value(verb, one))
+        if (option != "format")
+          out.emplace_back(word);
   return out;
 }
 

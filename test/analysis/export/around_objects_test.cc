@@ -203,7 +203,7 @@ TEST(AroundObjects, TheWayFromOneToAnother) {
     question.subject = hex(shop.loose);
     question.from = v0::Address(shop.links[0]);
     const report::Answer none = answer_of(shop.heap, "path", question);
-    EXPECT_NE(none.completeness->notes.whole().front().find("no way leads from"), std::string::npos);
+    EXPECT_NE(none.completeness->notes.whole().front().find("no path leads from"), std::string::npos);
     question.all = true;
     EXPECT_THROW(answer_of(shop.heap, "path", question), UsageError);
     question.all = false;
@@ -240,8 +240,7 @@ TEST(AroundObjects, AStructByItself) {
       shop.rows("show", question, "fields");
       FAIL() << "a class has no fields where a struct has";
     } catch (const UsageError &error) {
-      EXPECT_STREQ(error.what(),
-                   "--struct: Shop.Link is a class: of its objects, dnheap show ADDRESS shows the fields");
+      EXPECT_STREQ(error.what(), "--struct: Shop.Link is a class: dnheap show ADDRESS shows the fields of its objects");
     }
     question.struct_type = "Shop.Nothing";
     EXPECT_THROW(shop.rows("show", question, "fields"), NotFound);

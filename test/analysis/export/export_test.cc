@@ -422,7 +422,7 @@ TEST(Export, WithoutRootsNothingIsSaidToBeGarbage) {
   EXPECT_EQ(it.file.find("\"line\":\"root\""), it.file.npos);
   EXPECT_EQ(it.file.find("\"reached\":false"), it.file.npos);
   const std::vector<std::string> notes = it.answer.completeness->notes.whole();
-  EXPECT_NE(std::find(notes.begin(), notes.end(), "what is alive cannot be told without roots"), notes.end());
+  EXPECT_NE(std::find(notes.begin(), notes.end(), "live objects are unknown without roots"), notes.end());
   V8(exported(shop.heap, question_of("heapsnapshot", "")));
 }
 
@@ -446,7 +446,8 @@ TEST(Export, SaysWhatIsWrongBeforeAnythingIsDone) {
             "--as ndjson has the whole heap: --around, --depth and --limit are not for it");
   EXPECT_NE(error([](Question &q) { q.depth = 1; }), "");
   EXPECT_NE(error([](Question &q) { q.limit = 1; }), "");
-  EXPECT_EQ(error([](Question &q) { q.as = "dot"; }), "--as dot shows what stands around one object: --around ADDRESS");
+  EXPECT_EQ(error([](Question &q) { q.as = "dot"; }),
+            "--as dot shows the objects around one object: give --around ADDRESS");
   EXPECT_NE(error([](Question &q) { q.as = "dot", q.around = v0::Address(1), q.values = true; }), "");
   EXPECT_NE(error([](Question &q) { q.as = "dot", q.around = v0::Address(1), q.limit = 0; }), "");
   EXPECT_EQ(error([](Question &q) { q.as = "dot", q.around = v0::Address(1), q.limit = 1; }), "");

@@ -115,8 +115,8 @@ TEST(InspectEf, OfAnotherShape) {
   const Address lies = other.with(other.entries, {2, 3});                             // more free than used
   other.made(false, 0, other.with(other.map, {lies, 0, 0, 0, 0}));
   auto note = [](const char *count) {
-    return std::string(count) + " objects of the type Microsoft.EntityFrameworkCore.DbContext have not the fields that "
-                                "such a context is known to have: they are not told\n";
+    return std::string(count) + " objects of the type Microsoft.EntityFrameworkCore.DbContext do not have the fields "
+                                "that such a context should have: they are left out\n";
   };
   report::Answer answer = inspected(s.heap, "ef"), of_other = inspected(other.heap, "ef");
   EXPECT_TRUE(text_rows_of(answer, "ef").empty());

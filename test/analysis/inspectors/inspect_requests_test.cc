@@ -132,7 +132,7 @@ TEST(InspectRequests, OfAnotherShape) {
   other.serves(7, 0, 0); // no such status
   auto note = [](const char *type) {
     return "1 objects of the type " + std::string(type) +
-           " have not the fields that such an object is known to have: they are not told\n";
+           " do not have the fields that such an object should have: they are left out\n";
   };
   const std::string protocol = note("Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol");
   report::Answer answer = inspected(s.heap, "requests"), of_other = inspected(other.heap, "requests");

@@ -58,8 +58,8 @@ struct States : LibraryHeap {
 };
 
 std::string unknown_state(const std::string &type, u64 count) {
-  return type + " has not the fields that tell the state of such an object: that of " + count_text(count) +
-         " objects is not told\n";
+  return type + " does not have the fields for the state of such an object: the state of " + count_text(count) +
+         " objects is unknown\n";
 }
 
 TEST(InspectResources, SafeHandles) {
@@ -177,8 +177,8 @@ TEST(InspectResources, ContextsAndWhatKeepsThem) {
     EXPECT_EQ(rows[""]["count"], "3");
     EXPECT_EQ(rows[""]["objects"], "");
     const std::string notes = notes_of(answer);
-    EXPECT_NE(notes.find("3 collectible contexts have no LoaderAllocator that can be told"), notes.npos) << notes;
-    EXPECT_NE(notes.find("no root that is known keeps 1 LoaderAllocators"), notes.npos) << notes;
+    EXPECT_NE(notes.find("3 collectible contexts have no known LoaderAllocator"), notes.npos) << notes;
+    EXPECT_NE(notes.find("no known root keeps 1 LoaderAllocators"), notes.npos) << notes;
     EXPECT_EQ(answer.next_command, "dnheap path core " + hex(kept));
   }
 }

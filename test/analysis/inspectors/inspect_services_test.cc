@@ -87,8 +87,8 @@ TEST(InspectServices, CachesOfAnotherShape) {
   other.heap.poke(lies + other.p, 0xfffffff0, 8);
   other.with(other.cache, {other.with(other.one_table, {lies, 0}), other.limited(5)});
   auto note = [](const char *count) {
-    return std::string(count) + " objects of the type Microsoft.Extensions.Caching.Memory.MemoryCache have not the "
-                                "fields that such a cache is known to have: they are not told\n";
+    return std::string(count) + " objects of the type Microsoft.Extensions.Caching.Memory.MemoryCache do not have "
+                                "the fields that such a cache should have: they are left out\n";
   };
   report::Answer answer = inspected(s.heap, "caches"), of_other = inspected(other.heap, "caches");
   EXPECT_TRUE(text_rows_of(answer, "caches").empty());
@@ -162,8 +162,8 @@ TEST(InspectServices, DiOfAnotherShape) {
   report::Answer answer = inspected(s.heap, "di"), of_other = inspected(other.heap, "di");
   auto note = [](const char *count) {
     return std::string(count) + " objects of the type Microsoft.Extensions.DependencyInjection.ServiceLookup."
-                                "ServiceProviderEngineScope have not the fields that such a scope is known to have: "
-                                "they are not told\n";
+                                "ServiceProviderEngineScope do not have the fields that such a scope should have: "
+                                "they are left out\n";
   };
   EXPECT_TRUE(text_rows_of(answer, "di").empty());
   EXPECT_EQ(unknown_notes_of(answer), note("1"));

@@ -229,9 +229,8 @@ TEST(Compare, WasteByKindTypeAndHolder) {
   records[0].has_waste = false; // saved by an earlier version: nothing is new for that
   const Comparison without = compare(records, 0);
   EXPECT_TRUE(without.waste.empty());
-  EXPECT_TRUE(std::any_of(without.notes.begin(), without.notes.end(), [](const std::string &note) {
-    return note.find("what is stored for nothing is not in core") != note.npos;
-  }));
+  EXPECT_TRUE(std::any_of(without.notes.begin(), without.notes.end(),
+                          [](const std::string &note) { return note.find("waste is not in core") != note.npos; }));
 }
 
 TEST(Compare, WhatRecordsClaimDoesNotOverflow) {

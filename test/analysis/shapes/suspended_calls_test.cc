@@ -74,7 +74,7 @@ TEST(SuspendedCalls, AChainIsOneStack) {
     EXPECT_EQ(rows[0]["states"], "0 2");
     EXPECT_EQ(rows[0]["example"], hex(innermost));
     EXPECT_TRUE(has_note(answer, "places where calls go on lead to no method"));
-    EXPECT_FALSE(has_note(answer, "not known to their end"));
+    EXPECT_FALSE(has_note(answer, "are only partly known"));
   });
 }
 
@@ -107,7 +107,7 @@ TEST(SuspendedCalls, DamagedChainsAreSaid) {
       else
         chains.add_task(chains.of_type(chains.delay, waiting), outer);
       report::Answer answer = answer_of(chains.heap, "async");
-      EXPECT_TRUE(has_note(answer, "the calls of 1 task are not known to their end"));
+      EXPECT_TRUE(has_note(answer, "the calls of 1 task are only partly known"));
       EXPECT_EQ(text_rows_of(answer, "calls").size(), 1u);
     }
   });

@@ -62,7 +62,7 @@ TEST(Async, MachinesWithoutFields) {
   std::vector<TextRow> rows = text_rows_of(answer, "calls");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["stack"], "Shop.Cart.Ship Shop.Cart.Run");
-  EXPECT_EQ(rows[0]["awaits"], "cannot be told");
+  EXPECT_EQ(rows[0]["awaits"], "unknown");
 }
 
 // What several tasks have to be done for is on a stack of each.

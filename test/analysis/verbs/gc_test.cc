@@ -43,7 +43,7 @@ Json state_of(const Json &tables, const std::string &datum, const char *column =
 // But for the settings of the process, which these have none of.
 u64 problems_in(const Json &tables) {
   return static_cast<u64>(std::ranges::count_if(tables["problems"], [](const Json &row) {
-    return row["problem"].get<std::string>().find("settings of the GC") == std::string::npos;
+    return row["problem"].get<std::string>().find("GC settings") == std::string::npos;
   }));
 }
 
