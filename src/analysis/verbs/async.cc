@@ -188,8 +188,8 @@ report::Table tasks_table(Tasks &tasks) {
   return table;
 }
 
-// Returns the workers by their stacks, as `report` counts them; where no thread is known to be a worker, as in NativeAOT,
-// the pool's own numbers.
+// Returns the workers by their stacks, as `report` counts them; where no thread is known to be a worker, as in
+// NativeAOT, the pool's own numbers.
 PoolStands stands_of_pool(Snapshot &snapshot, const ThreadPool &pool) {
   PoolStands out;
   std::vector<std::string> problems; // said where threads are listed

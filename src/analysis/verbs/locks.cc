@@ -258,9 +258,9 @@ private:
   static const char *sureness_of(const SemaphoreHolder &one) {
     return one.is_sure() ? "probable" : one.is_doubtful() ? "doubtful" : "possible";
   }
-  // Returns "probably 4711 in Shop.Cart.Pay" for a thread behind the wait. Without one: those whose methods take or give
-  // back such a semaphore; without these those with a reference of their own; without these the others if they are few,
-  // because a missing name is better than a wrong one.
+  // Returns "probably 4711 in Shop.Cart.Pay" for a thread behind the wait. Without one: those whose methods take or
+  // give back such a semaphore; without these those with a reference of their own; without these the others if they are
+  // few, because a missing name is better than a wrong one.
   std::string takers_text(const LockObject &lock) {
     constexpr u64 shown = 3;
     auto of = waits_.may_have_taken.find(lock.object);

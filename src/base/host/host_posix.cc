@@ -1,6 +1,6 @@
 // Linux and macOS.
-#include "base/host/control_group.h"
 #include "base/error.h"
+#include "base/host/control_group.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
 #include "base/host/memory_limit.h"

@@ -89,16 +89,6 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 // What may stand behind an option.
 Strings values_of(const Verb &verb, std::string_view option, const KnownNames &known) {
-  if (option == "table")
-    return strings(verb.tables);
-  if (option == "sort")
-    return strings(verb.sort_columns);
-  if (option == "by")
-    return strings(verb.by);
-  if (option == "as")
-    return strings(verb.as);
-  if (option == "color")
-    return {"auto", "always", "never"};
   if (is_one_of(option, {"type", "type-exact", "hub", "struct", "no-instances-of"}))
     return known.types();
   if (is_one_of(option, {"from", "near", "around"}))
@@ -108,11 +98,10 @@ Strings values_of(const Verb &verb, std::string_view option, const KnownNames &k
     for (const Format &format : formats())
       if (has_table(verb, format))
         out.emplace_back(format.name);
-  for (const Option &one : option_table())
-    if (option == one.name)
-      for (std::string_view word : words_of_value(verb, one))
-        if (option != "format")
-          out.emplace_back(word);
+      else
+        for (const Option &one : option_table())
+          if (option == one.name)
+            return strings(words_of_value(verb, one));
   return out;
 }
 
