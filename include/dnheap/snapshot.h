@@ -42,9 +42,9 @@ private:
 };
 
 struct OpenOptions {
-  std::vector<std::string> module_folders = {}; // where to look for module files, besides the paths that the dump names
-  std::string temp_dir = {};                    // 0 = one per processor
-  unsigned threads = 0;                         // 0 = as many as there are processors
+  std::vector<std::string> module_folders = {}; // searched for module files, in addition to the dump's paths
+  std::string temp_dir = {};                    // for decompressing; empty: $TMPDIR, /var/tmp, /tmp
+  unsigned threads = 0;                         // 0 = one per processor
   std::uint64_t max_memory = 0;                 // limit for the copy of a live process; 0 = none
   bool pause = true;                            // for a live process: stop its threads while it is read
   std::optional<std::uint32_t> runtime = {};    // the runtime to use, counted from 1, if a process has several

@@ -72,7 +72,7 @@ std::optional<Object> Snapshot::find_object(Address address) const {
 }
 
 Object Snapshot::object(Address address) const {
-  std::string note; // that the address is inside it
+  std::string note; // says that the address is inside it
   return state_->object(state_->view().at(address.value(), note));
 }
 

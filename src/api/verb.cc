@@ -184,7 +184,7 @@ const dnheap::Verb &inner(const Verb &verb) {
   throw UsageError("there is no verb '" + std::string(verb.name) + "'");
 }
 
-// What the command line refuses before it opens anything.
+// Refuses what the command line refuses before it opens anything.
 void check(const Verb &verb, const Question &question) {
   const std::string name = "'" + std::string(verb.name) + "'";
   for (Takes what : all_options)
@@ -266,7 +266,7 @@ std::optional<std::string> pattern_problem(std::string_view pattern) {
   RE2::Options quiet;
   quiet.set_log_errors(false);
   const RE2 expression(re2::StringPiece(pattern.data(), pattern.size()), quiet);
-  if (expression.ok() || CSharpName::read(pattern)) // `byte[]` is a name, if no expression
+  if (expression.ok() || CSharpName::read(pattern)) // `byte[]` is a valid name, even if no expression
     return std::nullopt;
   return expression.error();
 }

@@ -7,8 +7,8 @@
 
 namespace dnheap {
 
-// Digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output.
-// Nullopt when the text is anything else, or 2^63 and more.
+// Parses digits, perhaps a fraction, perhaps k, M, G or T (any case; KB and KiB too): powers of 1024, as in our output.
+// Nullopt for any other text, and for 2^63 and more.
 std::optional<u64> parse_size(std::string_view text);
 
 } // namespace dnheap

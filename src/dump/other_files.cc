@@ -51,7 +51,7 @@ constexpr Signature signatures[] = {
     {"<html", "a web page", "the download went wrong"},
 };
 
-// Such a file begins with the size of its buffers, and one byte would say little.
+// The signature is one byte, so the size of the buffers at the start of such a file is checked, too.
 bool is_sound(const Signature &signature, Bytes file) {
   if (signature.at != 0x4b)
     return true;

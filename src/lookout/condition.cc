@@ -11,8 +11,8 @@ namespace dnheap {
 namespace {
 
 constexpr std::string_view oom = "oom";
-constexpr u64 near_limit = 95; // % of the container's limit at which the kernel may end the process any moment
-constexpr u64 hysteresis = 95; // % of what a condition asks for, below which it is false again
+constexpr u64 near_limit = 95; // % of the container's limit: the kernel may end the process any moment
+constexpr u64 hysteresis = 95; // % of the condition's value, below which it is false again
 
 std::vector<std::string_view> condition_words() {
   std::vector<std::string_view> out;

@@ -20,7 +20,7 @@ std::string joined(const std::vector<std::string> &words, const char *separator)
 
 u64 milliseconds(double seconds) { return static_cast<u64>(std::llround(seconds * 1000)); }
 
-// An object's members, one after the other.
+// Writes an object's members, one after the other.
 class Members {
 public:
   void add(const char *key, const std::string &json) { out_ += fmt::format(",\"{}\":{}", key, json); }

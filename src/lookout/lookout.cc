@@ -10,8 +10,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 looks_until_blind = 10;   // in a row, before it is said
-constexpr u64 looks_after_failure = 10; // before the next try to take a core: each stops the process
+constexpr u64 looks_until_blind = 10;   // consecutive looks without figures before it is reported
+// Looks before the next attempt to take a core, as each attempt stops the process
+constexpr u64 looks_after_failure = 10;
 
 } // namespace
 
@@ -40,7 +41,7 @@ Event Lookout::event(Event::Kind kind, u64 pid) const {
   return out;
 }
 
-// The GC may be at work at one look; a limit is there or not.
+// Only fixed limits can be checked here: figures of the GC may be missing because it is at work at one look.
 void Lookout::check(const Figures &first) const {
   for (const Condition &condition : options_.conditions)
     if (!first.limit && (condition.percent || condition.figure == Figure::container))
@@ -92,9 +93,9 @@ void Lookout::watch(WatchedProcess &process) {
   options_.tell(ended);
 }
 
-// What was read while the GC was at work may be wrong once.
+// Figures read while the GC was at work may be wrong once.
 std::vector<u64> Lookout::confirmed(std::vector<u64> due, WatchedProcess &process, Figures &figures) const {
-  std::string ran_out = std::move(figures.ran_out); // told once
+  std::string ran_out = std::move(figures.ran_out); // reported once
   figures = process.look();
   if (figures.ran_out.empty())
     figures.ran_out = std::move(ran_out);

@@ -23,7 +23,7 @@ struct LiveStage {
   std::string name;
   u64 objects = 0; // not reached by an earlier stage
   u64 bytes = 0;   // as ClrMD and SOS report sizes
-  // Their size in the heap. On 32 bit, large objects take up to 4 bytes more than this counts.
+  // Their size in the heap. On 32 bit up to 4 bytes too little per large object, as those lie further apart.
   u64 aligned_bytes = 0;
   // References in these objects that are neither null nor to an object; what lies behind them is not found
   u64 bad_references = 0;

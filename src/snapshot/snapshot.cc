@@ -396,7 +396,7 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
   });
   ObjectFilter rest = filter;
   rest.among = rest.without = nullptr;
-  // Where most objects pass, the others are the fewer ones to look at, and are taken from the counts of all.
+  // If most objects pass, it is cheaper to read the others and subtract their counts from those of all objects.
   const bool are_most = rest.everything() && chosen > index().count() / 2;
   if (are_most)
     set_words(words, options_.threads, [&](u64 i) { return index().starts().words()[i] & ~words[i]; });

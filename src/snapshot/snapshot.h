@@ -30,7 +30,7 @@ class DominatorTree;
 struct LiveObjects;
 
 struct SnapshotOptions {
-  std::vector<std::string> module_folders; // searched for module files before the paths that the target names
+  std::vector<std::string> module_folders; // searched for module files before the target's own paths
   std::string temp_dir;                    // for decompressing; empty: see TemporaryFile
   unsigned threads = 0;                    // 0 = one per processor
   bool pause = true;                       // for a live process: stop its threads while it is read

@@ -7,9 +7,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_text = 16 << 20; // of mounts: thousands on hosts with many containers
+constexpr u64 most_text = 16 << 20; // of mountinfo: hosts with many containers have thousands of mounts
 
-// The part of `text` before `separator`, which is taken off with it.
+// Returns the part of `text` before `separator`, and removes both from `text`.
 std::string_view take_part(std::string_view &text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -23,7 +23,8 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-// "0::/a/b" of the unified hierarchy; "4:memory:/a/b" of the older ones, one of which has the memory.
+// Finds the group in "0::/a/b" of the unified hierarchy, or in "4:memory:/a/b" of the older ones, one of which controls
+// memory.
 std::optional<std::string> group_in(std::string_view groups, bool is_unified) {
   while (!groups.empty()) {
     std::string_view line = take_part(groups, '\n');
@@ -67,7 +68,7 @@ std::vector<GroupMemory> group_memory(std::string_view groups, const std::string
 } // namespace
 
 // Documentation/filesystems/proc.rst, mountinfo: id, parent, device, root, mount point, options, optional fields, "-",
-// type, source, options of the whole. The root, as the group, is told as this process's own namespace sees it.
+// type, source, super options. Root and group are paths in this process's own namespace.
 std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::string_view mounts) {
   std::vector<GroupFolder> out;
   while (!mounts.empty()) {
@@ -91,7 +92,7 @@ std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::stri
     std::string path = group->substr(root.size());
     if (path == "/")
       path = "";
-    // "/.." is above what can be seen here.
+    // "/.." is above the part visible from here.
     if ((!path.empty() && path[0] != '/') || (path + "/").find("/../") != path.npos)
       continue;
     out.push_back({std::string(mount), std::move(path), is_unified});
@@ -109,7 +110,7 @@ std::vector<GroupMemory> read_group_memory(const GroupFolder &folder, const std:
   }
 }
 
-// The own hierarchy first: it may show more groups above.
+// Tries our own hierarchy first, since it may show more groups above.
 std::vector<GroupMemory> group_memory(u64 pid) {
   const std::string process = "/proc/" + std::to_string(pid);
   const std::string groups = kernel_text(process + "/cgroup").value_or("");
