@@ -34,7 +34,7 @@ private:
   State *state_;
 };
 
-// What one kind of root keeps alive that the kinds before it do not.
+// The objects that one kind of root keeps alive and the kinds before it do not.
 struct LiveStage {
   std::string name = {}; // "static", "handle:strong", …
   std::uint64_t objects = 0, bytes = 0, aligned_bytes = 0;

@@ -74,7 +74,7 @@ private:
   std::unordered_map<State, PathState, Hash> known_;
   std::unordered_map<Unit, u32, Hash> known_units_;
   std::unordered_map<u64, Move> moves_; // by state and label
-  // The move made last, as neighbours make the same; 0 is not a key, as moves never start at no_state
+  // The last move, cached as neighbours make the same one. 0 is not a key, as moves never start at no_state.
   u64 last_key_ = 0;
   Move last_move_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t page_width = 100;
 
-// Words of `text` in lines of at most page_width, every line but the first indented.
+// Returns the words of `text` in lines of at most page_width, all but the first indented.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -32,10 +32,10 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
-// All "--" in one column.
+// Puts all "--" in one column.
 std::string aligned_syntax_of(const Option &option) { return (option.letter ? "" : "    ") + syntax_of(option); }
 
-// One block of options: those for which `wanted` holds.
+// Returns one block of options: those for which `wanted` is true.
 template <class Test> std::string option_lines(Test wanted) {
   std::size_t width = 0;
   for (const Option &option : option_table())
@@ -47,7 +47,7 @@ template <class Test> std::string option_lines(Test wanted) {
   return out;
 }
 
-// What scripts can rely on.
+// Scripts can rely on these.
 constexpr ExitCode codes[] = {
     {0, "answered"},
     {1, "a limit of check is exceeded"},

@@ -1,4 +1,4 @@
-// `dnheap watch`: when it looks and what it keeps is the library's; here its events become lines.
+// `dnheap watch`: prints the library's events as lines; the library decides when to look and which cores to keep.
 #include "dnheap/watch.h"
 
 #include "cli/commands.h"

@@ -56,7 +56,7 @@ private:
     written_.resize(size);
   }
 
-  // What has been spelled so far.
+  // The state of the spelling so far.
   struct State {
     bool starts = true; // a type name begins here
     bool arity = false; // after an arity mark only digits may follow in this name

@@ -4,7 +4,7 @@
 //
 // * The namespace and a dot; enclosing types outermost first, with '+' between; arguments, with ", " between, stand
 //   behind the type that introduced the parameters, not behind the last one.
-// * A name's arity mark (`2) is dropped when it tells the number of parameters that this very level introduces;
+// * A name's arity mark (`2) is dropped when it equals the number of parameters that this very level introduces;
 //   otherwise it is part of the name. Names without the mark (F#, obfuscators) get their arguments all the same.
 // * Arguments that are not known are called T1, T2, ..., beginning with T1 at every level.
 // * In metadata's own names , + & * [ ] \ get a backslash, as System.Type.FullName also writes them. C# makes such

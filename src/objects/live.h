@@ -25,7 +25,7 @@ struct LiveStage {
   u64 bytes = 0;   // as ClrMD and SOS report sizes
   // Their size in the heap. On 32 bit up to 4 bytes too little per large object, as those lie further apart.
   u64 aligned_bytes = 0;
-  // References in these objects that are neither null nor to an object; what lies behind them is not found
+  // References in these objects that are neither null nor to an object; what they should lead to is not found.
   u64 bad_references = 0;
   bool is_conservative = false;
 };

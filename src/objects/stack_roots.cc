@@ -36,7 +36,7 @@ public:
       end = start + max_stack;
     }
     u64 missing = end - std::min(start, end);
-    // Holes may be as large as stacks, so they are skipped by range
+    // Holes may be as large as stacks, so they are skipped by range.
     const std::span<const Range> ranges = memory_.ranges();
     auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const Range &r) { return r.end() <= start; });
     for (; range != ranges.end() && range->address < end; ++range)

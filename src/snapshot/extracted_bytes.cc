@@ -247,7 +247,7 @@ bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
       return true;
     const std::span<const Range> ranges = memory_.ranges();
     auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const Range &r) { return r.end() < value; });
-    // Includes the end of a range, as a stack's end is a valid pointer
+    // The end of a range counts, too, as a stack's end is a valid pointer.
     return range != ranges.end() && range->address <= value;
   };
   auto is_half = [](u64 value) { return value < half_count || value == ~u32{0}; };

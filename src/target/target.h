@@ -84,7 +84,7 @@ struct Extraction {
 
 // The time of the state seen here.
 struct TakenAt {
-  // Stated by the dump; from the file's modification time, which copying changes; now
+  // dump: the dump states it; file: the file's modification time, which copying changes; now: a live process.
   enum class Clock : u8 { dump, file, now };
   u64 seconds = 0;                           // since 1970, UTC
   Clock clock = Clock::dump;

@@ -147,7 +147,7 @@ int write_all(std::FILE *stream, std::string_view bytes);
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. Returns false if the host cannot
 // do it.
 bool limit_memory(u64 bytes);
-// Returns the C library's freed memory to the system as far as possible; takes milliseconds
+// Returns the C library's freed memory to the system as far as possible; takes milliseconds.
 void give_back_free_memory();
 u64 peak_memory();            // the most memory this process ever held, mapped files included; 0 = unknown
 

@@ -33,7 +33,7 @@ LONG CALLBACK on_fault(EXCEPTION_POINTERS *fault) {
       DWORD written = 0;
       ::WriteFile(::GetStdHandle(STD_ERROR_HANDLE), m->message,
                   static_cast<DWORD>(std::char_traits<char>::length(m->message)), &written, nullptr);
-      // The exit code for targets that cannot be read; temporary files are removed, too
+      // 3 is the exit code for targets that cannot be read. The system removes temporary files.
       ::TerminateProcess(::GetCurrentProcess(), 3);
     }
   return EXCEPTION_CONTINUE_SEARCH;

@@ -213,7 +213,7 @@ int ProcessFiles::open(const MappedPath &file) const {
   const char *path = file.path.c_str() + start;
   struct stat status = {};
   auto is_it = [&] { return S_ISREG(status.st_mode) && status.st_ino == file.inode && status.st_dev == file.device; };
-  // Checked before it is opened, as opening a device may have effects
+  // Checked before it is opened, as opening a device may have side effects.
   if (::fstatat(root_, path, &status, 0) != 0 || !is_it())
     return -1;
   int opened = ::openat(root_, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -275,7 +275,7 @@ std::optional<u64> process_start(u64 pid) {
   const std::string stat = state_and_more(pid);
   std::string_view rest = stat;
   for (int i = 0; i < fields_before; ++i)
-    // Npos + 1 = 0: no space left, so the number is not there
+    // If there is no further space, npos + 1 is 0: the rest stays, and has no number there.
     rest = rest.substr(std::min(rest.find(' ') + 1, rest.size()));
   return rest.empty() ? std::nullopt : number_in(rest);
 }

@@ -49,7 +49,7 @@ void set_type(Options &options, std::string_view value) {
   options.question.type_regex = value;
 }
 
-// "90m", "1.5h", "2d", "3600": seconds.
+// Parses a duration ("90m", "1.5h", "2d", "3600") to seconds.
 u64 duration(const char *option, std::string_view value) {
   return value_or_usage(parse_duration(value), option, value, "a time such as 90s, 30m, 1.5h or 2d");
 }
@@ -90,7 +90,7 @@ std::vector<std::string_view> generation_names(const Verb &) {
   return out;
 }
 
-// "gen2", "2", "LOH".
+// Accepts "gen2", "2", "LOH".
 std::string generation_word(std::string_view value) {
   std::string word(value);
   std::transform(word.begin(), word.end(), word.begin(),

@@ -111,7 +111,7 @@ const std::vector<SosCommand> &long_commands() {
   return all;
 }
 
-// Short names. Each is a command of its own in the list, behind the long one.
+// Short names. Each is listed as a command of its own, after the long one.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {
     {"do", "dumpobj"},       {"da", "dumparray"},         {"lno", "listnearobj"},
     {"fq", "finalizequeue"}, {"vh", "verifyheap"},        {"ao", "analyzeoom"},
@@ -144,7 +144,7 @@ std::string lower(std::string_view text) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
-// Of ours, one that stands with a word behind it.
+// True for options of ours that take the next word.
 bool takes_word(std::string_view word) {
   return word.starts_with("--") && word.find('=') == word.npos &&
          std::ranges::any_of(option_table(),
@@ -153,16 +153,16 @@ bool takes_word(std::string_view word) {
 
 bool has_places(const SosCommand &command) { return command.ours.find('$') != command.ours.npos; }
 
-// SOS' MethodTables are hexadecimal without saying so; ours might be names.
+// SOS' MethodTables are hexadecimal without a prefix; here such a word might be a name.
 std::string with_prefix(const std::string &number) {
   const bool is_bare = number.find_first_not_of("0123456789abcdefABCDEF`") == number.npos;
   return is_bare ? "0x" + number : number;
 }
 
-// What a line of SOS says, sorted.
+// The parts of a SOS line.
 struct Said {
-  std::vector<std::string> arguments, options; // options in our words
-  bool when = false;                           // what chooses the command was there
+  std::vector<std::string> arguments, options; // options translated to ours
+  bool when = false;                           // the word that chooses the command was there
 };
 
 Said said(const SosCommand &command, const std::vector<std::string> &words) {
@@ -216,7 +216,7 @@ bool fits(const SosCommand &command, const std::vector<std::string> &words) {
   return words.size() > 1 && !is_option(words[1]);
 }
 
-// "foh" is what SOS calls frozen.
+// SOS calls frozen segments "foh".
 std::string generation(std::string word) { return lower(word) == "foh" ? "frozen" : word; }
 
 void add_range(const SosCommand &command, const std::vector<std::string> &arguments, std::vector<std::string> &out) {
@@ -228,7 +228,7 @@ void add_range(const SosCommand &command, const std::vector<std::string> &argume
   out.push_back(arguments[0] + "-" + (arguments.size() > 1 ? arguments[1] : "ffffffffffffffff"));
 }
 
-// "path TO --from FROM"
+// Returns "path TO --from FROM".
 std::string with_arguments(const SosCommand &command) {
   const std::vector<std::string_view> arguments = words_of(command.arguments);
   std::string out;
@@ -255,12 +255,12 @@ std::vector<std::string> our_words(const std::vector<std::string> &words) {
   if (words.empty())
     return words;
   if (words.size() > 1 &&
-      (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as dotnet-dump and debuggers have it
+      (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as in dotnet-dump and debuggers
     return our_words({words.begin() + 1, words.end()});
   const std::vector<const SosCommand *> called = sos_commands_called(words[0]);
   const auto at = std::ranges::find_if(called, [&](const SosCommand *command) { return fits(*command, words); });
   if (at == called.end()) {
-    std::vector<std::string> out = words; // of a verb, perhaps, as SOS' commands may be written
+    std::vector<std::string> out = words; // may be one of our verbs, with SOS' "!"
     out[0].erase(0, out[0].starts_with('!'));
     return out;
   }
