@@ -117,10 +117,10 @@ public:
   Answer &operator=(Answer &&) noexcept;
   ~Answer();
 
-  const std::string &command() const;      // the verb
-  const std::string &headline() const;     // what was examined, how complete it is
-  const std::string &lead() const;         // the first sentences: what ended the process; empty: none
-  const std::string &next_command() const; // a dnheap command line; empty: none
+  const std::string &command() const;                       // the verb
+  const std::string &headline() const;                      // what was examined, how complete it is
+  const std::string &lead() const;                          // the first sentences: what ended the process; empty: none
+  const std::string &next_command() const;                  // a dnheap command line; empty: none
   std::vector<std::pair<std::string, Value>> facts() const; // of the target
   std::optional<Completeness> completeness() const;         // nullopt: the answer does not depend on a heap
   std::uint64_t exceeded() const;                           // limits, of `check`

@@ -177,8 +177,7 @@ complete -F _dnheap dnheap
                      fmt::arg("values", spellings_of_those_with_value(" | ")),
                      fmt::arg("option_values", bash_values(verbs)), fmt::arg("options", bash_options(verbs)),
                      fmt::arg("help_options", bash_words("--man")),
-                     // The first verb answers if only a file is given.
-                     fmt::arg("first_options", bash_options_of(verbs.front())),
+                     fmt::arg("first_options", bash_options_of(verbs.front())), // a file alone means this verb
                      fmt::arg("all_verbs", bash_words(all + " help")), fmt::arg("all_verbs_alone", bash_words(all)),
                      fmt::arg("subjects", bash_subjects(verbs)));
 }

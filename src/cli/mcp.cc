@@ -21,9 +21,8 @@ namespace {
 
 using mcp::Json;
 
-constexpr std::uint64_t usual_timeout =
-    60; // seconds for a question in SQL: an endless one would block all others
-constexpr std::size_t most_bytes = 60'000; // most bytes of an answer; some 20,000 tokens
+constexpr std::uint64_t usual_timeout = 60; // seconds for a question in SQL: an endless one would block all others
+constexpr std::size_t most_bytes = 60'000;  // most bytes of an answer; some 20,000 tokens
 
 constexpr std::string_view instructions =
     "dnheap reads the managed heap of .NET processes from their dumps. Begin with 'report': what fills the memory, who "

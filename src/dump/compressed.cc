@@ -24,11 +24,11 @@ constexpr u64 step = 4 << 20;                          // bytes of input or outp
 constexpr u64 smallest_step = 64 << 10;                // for files that are smaller themselves
 constexpr int largest_window = 27;                     // log2; larger windows need zstd's option --long
 constexpr u64 most_windows = u64{1} << largest_window; // bytes, for all threads together
-constexpr u64 reach = u64{256} << 20; // bytes of the compressed file searched for frames at a time
-constexpr u64 small = 32 << 20;       // bytes, compressed or not: always goes into memory
-constexpr u64 share_of_memory = 4;    // one part in so many of the free memory may be taken
-constexpr u64 first_bytes = 1 << 20;  // decompressed first to find the inner headers
-constexpr u64 least_slack = 64 << 20; // extra bytes accepted after the length from the headers
+constexpr u64 reach = u64{256} << 20;                  // bytes of the compressed file searched for frames at a time
+constexpr u64 small = 32 << 20;                        // bytes, compressed or not: always goes into memory
+constexpr u64 share_of_memory = 4;                     // one part in so many of the free memory may be taken
+constexpr u64 first_bytes = 1 << 20;                   // decompressed first to find the inner headers
+constexpr u64 least_slack = 64 << 20;                  // extra bytes accepted after the length from the headers
 
 bool is_zstd(Bytes file) {
   std::optional<u32> magic = load_at<u32>(file, 0, ByteOrder::little);

@@ -31,10 +31,10 @@ struct HttpAnswer {
 using Reply = std::function<void(HttpAnswer answer)>;
 
 struct HttpOptions {
-  u16 port = 0;            // 0: any free port
-  u64 idle_seconds = 0;    // ends after so long without a request; 0: never
-  u64 stall_seconds = 30;  // clients that send or take nothing for so long are dropped
-  u64 most_waiting = 1000; // requests without an answer; further ones get 503
+  u16 port = 0;                                            // 0: any free port
+  u64 idle_seconds = 0;                                    // ends after so long without a request; 0: never
+  u64 stall_seconds = 30;                                  // clients that send or take nothing for so long are dropped
+  u64 most_waiting = 1000;                                 // requests without an answer; further ones get 503
   std::function<bool()> should_end = [] { return false; }; // asked several times per second
   std::function<void()> some_hung_up = [] {};              // called by run() when clients of waiting requests hung up
 };

@@ -29,8 +29,8 @@ struct ReferenceCheck {
   u64 edges = 0;      // sum of mix(object, target) over these, wrapping: independent of their order
   u64 hidden = 0;     // references that lie in no field
   u64 bad = 0;
-  u64 dead = 0;   // bad references and headers in objects that `live` lacks; not in `bad`
-  u64 moving = 0; // the same in objects that a collection was moving
+  u64 dead = 0;       // bad references and headers in objects that `live` lacks; not in `bad`
+  u64 moving = 0;     // the same in objects that a collection was moving
   u64 unreadable = 0; // objects that differ from what the walk found: only if the dump has changed
   std::vector<BadReference> bad_references; // the first `most` by object and slot
   u64 bad_headers = 0;

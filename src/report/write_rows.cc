@@ -10,7 +10,7 @@ namespace dnheap::report {
 
 namespace {
 
-constexpr u64 piece_rows = 512;         // few enough that a piece's rows stay in the cache of the processor that pulled them
+constexpr u64 piece_rows = 512; // few enough that a piece's rows stay in the cache of the processor that pulled them
 constexpr u64 most_text = u64{1} << 20; // bytes in a piece's rows, if these may be long
 
 u64 text_in(const Row &row) {

@@ -86,7 +86,7 @@ struct Extraction {
 struct TakenAt {
   // dump: the dump states it; file: the file's modification time, which copying changes; now: a live process.
   enum class Clock : u8 { dump, file, now };
-  u64 seconds = 0;                           // since 1970, UTC
+  u64 seconds = 0; // since 1970, UTC
   Clock clock = Clock::dump;
 };
 const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
@@ -97,8 +97,7 @@ struct Target {
 
   std::string path;      // as the user named it
   std::string container; // "elf-core", "minidump", "macho-core", "process"
-  std::string
-      dump_kind; // from the container, may be empty: the writer of an ELF core, the kind of a minidump
+  std::string dump_kind; // from the container, may be empty: the writer of an ELF core, the kind of a minidump
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
   u64 pid = 0;           // 0 = unknown
@@ -118,10 +117,10 @@ struct Target {
   // written may be in `modules` only. Empty: the container has only ranges of bytes.
   std::vector<Mapping> mappings;
   std::vector<Provenance> provenance;
-  bool is_doubtful = false;             // some bytes may be silently wrong: no answer is complete
-  std::string advice;                   // what to do if the target is unreadable, if the opener knows
-  std::vector<std::string> notes;       // oddities found by the opener: "truncated: 3 of 40 segments end beyond the file"
-  std::optional<Extraction> extraction; // everything above describes the original dump
+  bool is_doubtful = false;       // some bytes may be silently wrong: no answer is complete
+  std::string advice;             // what to do if the target is unreadable, if the opener knows
+  std::vector<std::string> notes; // oddities found by the opener: "truncated: 3 of 40 segments end beyond the file"
+  std::optional<Extraction> extraction;             // everything above describes the original dump
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
 
   Format format() const { return memory.format(); }

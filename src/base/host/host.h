@@ -149,7 +149,7 @@ int write_all(std::FILE *stream, std::string_view bytes);
 bool limit_memory(u64 bytes);
 // Returns the C library's freed memory to the system as far as possible; takes milliseconds.
 void give_back_free_memory();
-u64 peak_memory();            // the most memory this process ever held, mapped files included; 0 = unknown
+u64 peak_memory(); // the most memory this process ever held, mapped files included; 0 = unknown
 
 u64 page_size();
 unsigned processor_count();                // processors this process may run on, at least 1

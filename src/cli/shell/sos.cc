@@ -254,8 +254,7 @@ std::vector<const SosCommand *> sos_commands_called(std::string_view word) {
 std::vector<std::string> our_words(const std::vector<std::string> &words) {
   if (words.empty())
     return words;
-  if (words.size() > 1 &&
-      (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as in dotnet-dump and debuggers
+  if (words.size() > 1 && (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as in dotnet-dump and debuggers
     return our_words({words.begin() + 1, words.end()});
   const std::vector<const SosCommand *> called = sos_commands_called(words[0]);
   const auto at = std::ranges::find_if(called, [&](const SosCommand *command) { return fits(*command, words); });
