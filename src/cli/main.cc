@@ -170,7 +170,7 @@ int answer_question(const Options &options) {
   if (answer.uncertain())
     return incomplete;
   if (options.strict && answer.unmatched()) {
-    say("a limit is of what is not in this dump (--strict)");
+    say("a limit names something that is not in this dump (--strict)");
     return incomplete;
   }
   if (!options.strict || !completeness || completeness->complete)

@@ -26,7 +26,7 @@ constexpr std::size_t most_bytes = 60'000;  // most bytes of an answer; some 20,
 
 constexpr std::string_view instructions =
     "dnheap reads the managed heap of .NET processes from their dumps. Begin with 'report': what fills the memory, who "
-    "holds it. 'path' with a subject (@1 is the report's first suspect, else an address or a type) tells why something "
+    "holds it. 'path' with a subject (@1 is the report's first suspect, else an address or a type) shows why something "
     "is "
     "alive, 'retained' what would be freed, 'threads', 'locks' and 'async' why a program hangs. Addresses are texts "
     "such "

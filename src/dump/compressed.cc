@@ -180,8 +180,8 @@ private:
     }
     if (left_ == 0) {
       is_over_ = true;
-      after_ =
-          fmt::format("the {} data go on far behind what the dump's own headers name: that was ignored", Decoder::name);
+      after_ = fmt::format("the {} data continue far beyond the length in the dump's own headers: the rest was ignored",
+                           Decoder::name);
       return 0;
     }
     Step done = decoder_.run(rest_, buffer.first(std::min<u64>(buffer.size(), left_)));
@@ -194,7 +194,7 @@ private:
     if (lost)
       problem_ = "could not be read to their end: " + loss_->reason;
     else if (!done.error.empty() && done.ended)
-      doubt_ = fmt::format("of the {} data a checksum is wrong, before byte {} of {}: any of it may be wrong",
+      doubt_ = fmt::format("a checksum of the {} data is wrong, before byte {} of {}: any of them may be wrong",
                            Decoder::name, file_.size() - rest_.size(), file_.size());
     else if (!done.error.empty())
       problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);

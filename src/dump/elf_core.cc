@@ -175,7 +175,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
                                        "bytes",
                                        count_text(cut), count_text(loads), bytes_text(cut_bytes),
                                        count_text(file.size()), count_text(whole)));
-    target.advice = "a dump's last part holds what the runtime says of itself: copy the whole file again, or take the "
+    target.advice = "the last part of a dump describes the runtime: copy the whole file again, or take the "
                     "dump again (disk full? ulimit -c?)";
   }
   if (repeated)
@@ -204,11 +204,11 @@ void note_lost_stacks(Target &target) {
     lost += !top.empty() && is_zero(top);
   }
   if (lost)
-    target.notes.push_back(fmt::format("the stacks of {} of {} threads are zeros, so what they hold cannot be seen{}",
-                                       lost, target.threads.size(),
-                                       target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
-                                                                     "createdump, or let the kernel write the core"
-                                                                   : ""));
+    target.notes.push_back(fmt::format(
+        "the stacks of {} of {} threads are zeros, so the objects they hold are unknown{}", lost, target.threads.size(),
+        target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
+                                      "createdump, or let the kernel write the core"
+                                    : ""));
 }
 
 // The runtime maps the memory for its types and code twice, through a file that exists in memory only. The kernel and
@@ -237,8 +237,9 @@ bool read_description(CoreNotes &notes, Target &target) {
   try {
     extracted::apply_description(notes.description, target);
   } catch (const Error &e) {
-    target.notes.push_back(fmt::format("this core was extracted by dnheap, but what it says of that cannot be read: {}",
-                                       printable(e.what(), 200)));
+    target.notes.push_back(
+        fmt::format("this core was extracted by dnheap, but its description of the dump cannot be read: {}",
+                    printable(e.what(), 200)));
     return false;
   }
   target.notes.insert(target.notes.end(), own_notes.begin(), own_notes.end());

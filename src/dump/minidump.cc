@@ -89,7 +89,7 @@ private:
       throw Error(fmt::format("this minidump is cut off inside its header: the file ends at byte {}", file_.size()));
     u64 count = at<u32>(file_, 8), place = at<u32>(file_, 12);
     if (count == 0)
-      throw Error("this minidump has no streams: whoever wrote it did not finish");
+      throw Error("this minidump has no streams: its writer did not finish");
     for (u64 i = 0; i < std::min(count, most_streams); ++i) {
       Bytes entry = slice(file_, place + i * directory_entry_size, directory_entry_size);
       if (entry.empty())
@@ -111,7 +111,7 @@ private:
     Bytes info = stream(system_info);
     if (info.size() < 24)
       throw Error(file_.size() < 4096 ? fmt::format("this minidump is cut off: the file ends at byte {}", file_.size())
-                                      : "this minidump does not say which machine it is of (SystemInfoStream)");
+                                      : "this minidump does not name its processor (SystemInfoStream)");
     u16 processor = at<u16>(info, 0);
     for (const ContextLayout &layout : contexts)
       if (layout.processor == processor)

@@ -170,7 +170,7 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
   Asked what = asked(verb, parameters, against_.has_value());
   what.question.target = target_;
   if (what.question.values && !values_)
-    throw UsageError("contents of strings and fields are told only where dnheap explore was begun with --values");
+    throw UsageError("contents of strings and fields are shown only if dnheap explore was started with --values");
   report::Answer answer =
       what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
   report::WriteOptions how;
@@ -230,7 +230,7 @@ HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {
     return json_answer(objects().referrers(objects().object_of(at), from, count));
   if (request.path == "api/way") {
     if (stage_ != Stage::failed && !objects().knows_ways())
-      throw Error("the ways from the roots are still being worked out");
+      throw Error("the paths from the roots are still being worked out");
     return json_answer(objects().way(objects().object_of(at)));
   }
   if (request.path == "api/find")

@@ -135,7 +135,7 @@ private:
         return waiting_.push_back(std::move(asking));
     }
     if (!done)
-      done = problem(503, "it takes long, its client has hung up, and others waited: keep the connection open");
+      done = problem(503, "cancelled: its client hung up while others waited; keep the connection open");
     asking.reply(std::move(*done));
   }
 

@@ -207,7 +207,7 @@ struct HttpServer::Inside {
     if (evhttp_request_get_command(request) != EVHTTP_REQ_GET)
       return refuse(request, 405, "only GET is answered");
     if (!is_from_here(request))
-      return refuse(request, 403, "this address is for its own page alone");
+      return refuse(request, 403, "only the page itself may use this address");
     const evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
     const char *raw = uri ? evhttp_uri_get_path(uri) : nullptr;
     std::string_view path = raw ? raw : "";
@@ -232,11 +232,11 @@ struct HttpServer::Inside {
     if (const char *query = evhttp_uri_get_query(uri)) {
       evkeyvalq values;
       if (std::string_view(query).find("%00") != std::string_view::npos) // libevent would cut the text there
-        return refuse(request, 400, "no text here has a NUL in it");
+        return refuse(request, 400, "the text contains a NUL");
       if (!is_escaped_well(query)) // libevent would take it literally
-        return refuse(request, 400, "behind each % there are two hexadecimal digits");
+        return refuse(request, 400, "each % needs two hexadecimal digits after it");
       if (evhttp_parse_query_str(query, &values) != 0)
-        return refuse(request, 400, "the part behind the question mark is malformed");
+        return refuse(request, 400, "the part after the question mark is malformed");
       for (evkeyval *one = values.tqh_first; one; one = one->next.tqe_next)
         out.query.emplace(one->key, one->value);
       evhttp_clear_headers(&values);

@@ -46,7 +46,7 @@ bool has_hung_up(Socket socket) {
 
 SocketPair::SocketPair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0)
-    throw Error(std::string("no socket to be had: ") + std::strerror(errno));
+    throw Error(std::string("no socket available: ") + std::strerror(errno));
   for (Socket end : ends_) {
     evutil_make_socket_nonblocking(end);
     evutil_make_socket_closeonexec(end);

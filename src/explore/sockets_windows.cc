@@ -15,7 +15,7 @@ void start_sockets() {
     return ::WSAStartup(MAKEWORD(2, 2), &about);
   }();
   if (failed)
-    throw Error(std::string("no sockets to be had: ") + evutil_socket_error_to_string(failed));
+    throw Error(std::string("no sockets available: ") + evutil_socket_error_to_string(failed));
 }
 
 } // namespace
@@ -59,7 +59,7 @@ SocketPair::SocketPair() {
   start_sockets();
   evutil_socket_t ends[2];
   if (evutil_socketpair(AF_INET, SOCK_STREAM, 0, ends) != 0)
-    throw Error(std::string("no socket to be had: ") + evutil_socket_error_to_string(::WSAGetLastError()));
+    throw Error(std::string("no socket available: ") + evutil_socket_error_to_string(::WSAGetLastError()));
   for (int i = 0; i < 2; ++i) {
     evutil_make_socket_nonblocking(ends[i]);
     ends_[i] = ends[i];

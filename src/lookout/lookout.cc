@@ -46,8 +46,8 @@ void Lookout::check(const Figures &first) const {
   for (const Condition &condition : options_.conditions)
     if (!first.limit && (condition.percent || condition.figure == Figure::container))
       throw UsageError("'" + condition.text +
-                       "' cannot be told: the process's container, or control group, has no memory limit, or none that "
-                       "can be seen from here");
+                       "' cannot be measured: the process's container, or control group, has no memory limit, or none "
+                       "that is visible from here");
 }
 
 void Lookout::watch(WatchedProcess &process) {

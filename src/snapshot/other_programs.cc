@@ -65,7 +65,7 @@ std::string sentence(const Target &target, const std::string &what, const std::s
   const char *kind = target.container == "process"    ? "a process of "
                      : target.container == "elf-core" ? "a core of "
                                                       : "a dump of ";
-  return "this is " + std::string(kind) + what + ", not of .NET: " + sign + "; what reads it: " + std::string(reader);
+  return "this is " + std::string(kind) + what + ", not of .NET: " + sign + "; read it with: " + std::string(reader);
 }
 
 } // namespace

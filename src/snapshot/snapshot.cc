@@ -160,8 +160,8 @@ void Snapshot::copy_process() {
   if (size > room)
     throw Error(explain("this question needs a copy of the process, of " + bytes_text(size) + ", but only " +
                         bytes_text(room) + (limited ? " are allowed (--max-memory)" : " of memory are left here") +
-                        ": stat, segments and objects need none; --temp-dir has the copy on disk; or write a dump, and "
-                        "ask that on another machine"));
+                        ": stat, segments and objects need no copy; --temp-dir puts the copy on disk; or write a dump, "
+                        "and open it on another machine"));
   process_->copy(options_.threads, options_.watch);
 }
 
@@ -463,7 +463,7 @@ const LiveObjects &Snapshot::live() {
     results_->live = work_out(Pass::live, [&] {
       const RootSet &from = roots();
       if (from.roots.empty())
-        throw Error(explain("what is alive cannot be told without roots: " +
+        throw Error(explain("live objects are unknown without roots: " +
                             (from.problems.empty() ? "it has none" : from.problems.front())));
       return std::make_unique<LiveObjects>(
           mark_live(index(), references(), root_stages(from), options_.threads, options_.watch));

@@ -132,7 +132,7 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
   const std::optional<PeImage> image = image_of(memory, bases);
   const std::optional<PeImage::CodeView> named = image ? image->portable_code_view() : std::nullopt;
   if (!named) {
-    to.why = image ? "it names no portable .pdb" : "the dump lacks what says which .pdb belongs to it";
+    to.why = image ? "it names no portable .pdb" : "the name of its .pdb is not in the dump";
     return;
   }
   std::vector<std::byte> id(named->guid.size() + 4);
@@ -223,7 +223,7 @@ std::vector<std::string> SourceLines::notes() const {
                               without.size() > most_named ? ", …" : ""));
   }
   if (il_offsets_ && il_offsets_->unread_methods())
-    out.push_back(fmt::format("source lines: the dump lacks what tells where {} of the methods stand",
+    out.push_back(fmt::format("source lines: the IL offsets of {} of the methods are not in the dump",
                               count_text(il_offsets_->unread_methods())));
   return out;
 }

@@ -189,7 +189,7 @@ private:
     options_.targets.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
     words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
     if (std::ranges::any_of(options_.targets, &std::string::empty))
-      throw UsageError("an empty name is no file's; " + usage);
+      throw UsageError("a file's name is empty; " + usage);
     if (files)
       options_.target = options_.targets.back();
     if (words_.size() > wanted)

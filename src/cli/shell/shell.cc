@@ -246,7 +246,7 @@ private:
         std::ranges::find(verbs_and_commands(), word, &Verb::name) != verbs_and_commands().end())
       return;
     if (Address::parse(word) && word.starts_with("0x"))
-      throw UsageError("what about " + word + "? show " + word + " tells what lies there, path " + word +
+      throw UsageError("missing verb before " + word + ": show " + word + " shows the object there, path " + word +
                        " what holds it");
     std::vector<std::string_view> names;
     for (const Verb &verb : verbs_and_commands())

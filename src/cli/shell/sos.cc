@@ -39,9 +39,9 @@ const std::vector<SosCommand> &long_commands() {
        {{"-length", "--top", true},
         {"-details", ""},
         {"-nofields", ""},
-        {"-start", "", true, "elements are told from the first one on, by -length as many as you want"}}},
+        {"-start", "", true, "elements are listed from the first one on; -length limits them"}}},
       {"dumpvc", "", "show $2 --struct $1 --values", "MT ADDR"},
-      {"dumpmt", "", "show", "MT", {{"-md", "", false, "methods are not listed: without it dumpmt tells of the type"}}},
+      {"dumpmt", "", "show", "MT", {{"-md", "", false, "methods are not listed; dumpmt without it shows the type"}}},
       {"dumpobjgcrefs", "", "show --table references", "ADDR"},
       {"gcwhere", "", "show --table object", "ADDR"},
       {"listnearobj", "", "objects --near $1", "ADDR"},
@@ -63,19 +63,19 @@ const std::vector<SosCommand> &long_commands() {
        "",
        {{"-stat", ""},
         {"-detail", ""},
-        {"-short", "", false, "they are told by type, each with an example; objects --type-exact lists all of one"}}},
+        {"-short", "", false, "they are summed by type, each with an example; objects --type-exact lists all of one"}}},
       {"verifyheap", "", "verify"},
       {"analyzeoom", "", "gc --table oom"},
       {"eeversion", "", "info"},
       {"clrmodules", "", "info --table assemblies"},
       {"modules", "", "info --table images"},
-      {"threads", "-special", "", "", {}, "threads that never ran managed code are not told; threads has all others"},
+      {"threads", "-special", "", "", {}, "threads that never ran managed code are not listed; threads has all others"},
       {"clrthreads",
        "-special",
        "",
        "",
        {},
-       "threads that never ran managed code are not told; threads has all others"},
+       "threads that never ran managed code are not listed; threads has all others"},
       {"clrthreads", "", "threads"},
       {"clrstack",
        "",
@@ -97,14 +97,14 @@ const std::vector<SosCommand> &long_commands() {
       {"dumphttp", "", "inspect http"},
       {"dumprequests", "", "inspect requests"},
       {"setthread", "", "", "", {}, "there is no current thread here: stack THREAD asks about one"},
-      {"name2ee", "", "", "", {}, "types are named as they are: objects --type-exact NAME, path NAME"},
-      {"dumpmodule", "", "", "", {}, "info --table images lists them; what is inside is not told"},
+      {"name2ee", "", "", "", {}, "write the type's name itself: objects --type-exact NAME, path NAME"},
+      {"dumpmodule", "", "", "", {}, "info --table images lists them; their contents are not shown"},
       {"dumpdomain", "", "", "", {}, "info --table assemblies lists what is loaded"},
       {"dumpil", "", "", "", {}, "code is not shown here"},
       {"clru", "", "", "", {}, "code is not shown here"},
       {"u", "", "", "", {}, "code is not shown here"},
       {"dumpmd", "", "", "", {}, "code is not shown here; stack names the methods"},
-      {"dumpclass", "", "", "", {}, "dumpmt tells of a type, objects --type-exact of those that it has"},
+      {"dumpclass", "", "", "", {}, "dumpmt shows a type, objects --type-exact its objects"},
       {"traverseheap", "", "", "", {}, "export --as gcdump, heapsnapshot or ndjson writes the heap for other tools"},
       {"ip2md", "", "", "", {}, "code is not shown here; stack names the methods"},
   };
@@ -190,7 +190,7 @@ Said said(const SosCommand &command, const std::vector<std::string> &words) {
       for (const SosOption &one : command.options)
         known += (known.empty() ? "" : ", ") + std::string(one.theirs);
       throw UsageError(std::string(command.name) + ": " + word + " is not understood here" +
-                       (known.empty() ? "" : "; of its options are " + known));
+                       (known.empty() ? "" : "; the options known here: " + known));
     }
     if (!option->instead.empty())
       throw UsageError(std::string(command.name) + ": " + word + ": " + std::string(option->instead));
@@ -289,7 +289,7 @@ std::vector<std::string> our_words(const std::vector<std::string> &words) {
 }
 
 std::string sos_help() {
-  std::string out = "SOS' commands, and what they are here; doc/sos.md says where answers differ:\n";
+  std::string out = "SOS' commands and what replaces them here; doc/sos.md says where answers differ:\n";
   for (const SosCommand &command : all_commands()) {
     const std::string theirs =
         std::string(command.name) + (command.when.empty() ? "" : " " + std::string(command.when));
@@ -314,7 +314,7 @@ std::string sos_help(std::string_view word) {
     for (const SosOption &option : command->options)
       out += fmt::format("  {:<12}{}\n", option.theirs,
                          !option.instead.empty() ? option.instead
-                         : option.ours.empty()   ? "is so in any case"
+                         : option.ours.empty()   ? "always so"
                                                  : option.ours);
   }
   return out;
