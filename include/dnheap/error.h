@@ -15,8 +15,8 @@ public:
   explicit Error(const std::string &what) : std::runtime_error(what) {}
 };
 
-// The question was wrong (an unknown column, two runtimes to choose from): the user can correct it, other dumps would
-// not help.
+// The question was wrong (an unknown column, two runtimes to choose from): the user can correct it; the dump is not at
+// fault.
 class UsageError : public Error {
 public:
   using Error::Error;

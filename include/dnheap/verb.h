@@ -49,7 +49,7 @@ struct Question {
   std::string subject = {}; // an address or type name, if the verb takes one
 
   std::string type_regex = {}, type_exact = {}; // RE2, or a name as C# writes it; a full type name; empty = any
-  std::optional<Generation> generation = {};    // nothing = any
+  std::optional<Generation> generation = {};    // nullopt = any
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = ~std::uint64_t{0};
   std::optional<std::pair<Address, Address>> range = {}; // [first, second)

@@ -162,7 +162,7 @@ private:
   ObjectBits met_;
   std::unordered_map<u32, bool> held_;            // true: it was settled or reached before
   const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
-  bool is_link_ = false, fans_out_ = false;       // the current vertex
+  bool is_link_ = false, fans_out_ = false;       // of the current vertex
   u32 fanning_ = ~u32{0};                         // the vertex that fans out
   ObjectId found_ = no_object;
   u64 steps_ = 0;

@@ -19,7 +19,7 @@ enum class DepthFirstNumber : u32 {};
 
 // The roots, hubs included, sorted by owner and checked.
 struct RootsByOwner {
-  std::vector<u64> first; // by owner, one more than owners
+  std::vector<u64> first; // by owner; owners + 1 entries
   std::vector<ObjectId> objects;
 
   RootsByOwner(const Owners &owners, u64 object_count);
@@ -40,8 +40,8 @@ struct DepthFirst {
   // Throws Error when objects and owners are more than 2^32 - 2.
   DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads, const Watch &watch);
 
-  u32 vertices = 0;           // numbers are below
-  std::vector<u32> rank_ends; // vertices from one to the next are reached by owners of one rank, and by none before
+  u32 vertices = 0;           // all numbers are below this
+  std::vector<u32> rank_ends; // vertices between two ends are reached by owners of one rank, not by earlier ones
   LargeArray<u32> number;     // DepthFirstNumber by ObjectId; 0: not reached, or left out
   LargeArray<u32> object;    // by DepthFirstNumber: ObjectId, or number of objects + owner; vertex 0: that + all owners
   LargeArray<Vertex> vertex; // by DepthFirstNumber: ancestor and semi are the parent, the rest 0

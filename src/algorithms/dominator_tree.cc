@@ -64,7 +64,7 @@ public:
   }
   // Returns the vertex of the array they are fanned out from; 0: no root reaches it, or there is none.
   u32 vertex() const { return vertex_; }
-  u32 count() const { return before_.empty() ? 0 : before_.back(); } // of places
+  u32 count() const { return before_.empty() ? 0 : before_.back(); } // number of places
   // Calls visit(object, leaves, places before it) for each closed object, on many threads.
   template <class Visit> void for_all(unsigned threads, const Watch &watch, Visit visit) const {
     for_parts(edges_.objects(), threads, watch, [&](u64 begin, u64 end) {
@@ -94,7 +94,7 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   for_parts(search.vertices, threads, watch, [&](u64 begin, u64 end) {
     for (u64 v = begin; v < end; ++v) {
       u32 leaves = few_leaves[v];
-      if (leaves == 255) // or more
+      if (leaves == 255) // 255 or more: count exactly
         leaves = count_leaves(targets[v], search.left_out);
       next_place(search.vertex[v]) = leaves;
       subtree(search.vertex[v]) = 1 + leaves;

@@ -7,8 +7,8 @@
 
 namespace dnheap {
 
-// Stores the immediate dominator of each vertex, a DepthFirstNumber less than its own, in Vertex::bucket (vertex 0: 0).
-// The other members of Vertex are undefined afterwards.
+// Stores the immediate dominator of each vertex, a DepthFirstNumber less than its own, in Vertex::dominator (vertex 0:
+// 0). The other members of Vertex are undefined afterwards.
 void solve_dominators(DepthFirst &search, const CrossEdges &edges, unsigned threads, const Watch &watch);
 
 } // namespace dnheap

@@ -73,7 +73,7 @@ private:
   LargeArray<u32> from_;                   // for objects that are not held directly, by HeldDirectly::number()
   ObjectBits by_dominator_;                // directly held objects that were reached from their dominator
   std::unordered_map<u32, u32> otherwise_; // directly held objects that were reached from another object
-  std::mutex mutex_;                       // for that
+  std::mutex mutex_;                       // guards otherwise_
 };
 
 template <class First> void FoundFrom::put_apart(std::span<const Meeting> meetings, bool alone, First first) {

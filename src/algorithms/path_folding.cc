@@ -162,7 +162,7 @@ private:
       }
       std::erase_if(ways, [](const Shorter &way) { return way.state == no_state; });
     }
-    std::erase_if(ways, [](const Shorter &way) { // the group itself
+    std::erase_if(ways, [](const Shorter &way) { // remove the group itself
       return std::all_of(way.turns.begin(), way.turns.end(), [](u32 turns) { return turns == 2; });
     });
     std::sort(ways.begin(), ways.end());

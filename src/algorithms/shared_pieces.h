@@ -13,7 +13,7 @@ class SharedPieces {
 public:
   struct Piece {
     TreePlace place;
-    u32 set = 0; // of its owners
+    u32 set = 0; // number of its set of owners
   };
 
   // `owners` must be those of the tree. Throws Interrupted.
@@ -32,7 +32,7 @@ private:
     u32 without = 0, owner = 0, count = 0;
   };
 
-  // From pieces and (numbered after them) owners to pieces: those of i are targets[first[i]] up to targets[first[i +
+  // Edges from pieces, then owners, to pieces: those of i are targets[first[i]] up to targets[first[i + 1]].
   // 1]]
   struct Links {
     std::vector<u64> first;

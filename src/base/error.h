@@ -12,8 +12,8 @@ public:
   explicit Error(const std::string &what) : std::runtime_error(what) {}
 };
 
-// The question was wrong (an unknown column, two runtimes to choose from): the user can correct it, another target
-// would not help.
+// The question was wrong (an unknown column, two runtimes to choose from): the user can correct it; the target is not
+// at fault.
 class UsageError : public Error {
 public:
   using Error::Error;

@@ -29,8 +29,8 @@ private:
   void serve();
 
   const pid_t process_ = ::getpid();
-  std::mutex turn_;                       // whose it is
-  std::atomic<std::thread::id> caller_{}; // who has it
+  std::mutex turn_;                       // held by the thread whose turn it is
+  std::atomic<std::thread::id> caller_{}; // the thread that holds turn_
   std::mutex mutex_;                      // of what follows
   std::condition_variable changed_;
   const std::function<void()> *work_ = nullptr;

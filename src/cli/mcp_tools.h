@@ -15,7 +15,7 @@ std::vector<mcp::Tool> mcp_tools(std::span<const Verb> verbs, const std::vector<
 // A tool's arguments as words of a command line, in which a target is given by its number: "0". Throws UsageError.
 struct ToolWords {
   std::vector<std::string> words;
-  std::vector<std::size_t> targets; // of the names
+  std::vector<std::size_t> targets; // indices into the names
 };
 ToolWords words_of_call(const Verb &verb, const mcp::Json &arguments, const std::vector<std::string> &names,
                         bool values);

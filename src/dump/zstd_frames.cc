@@ -37,7 +37,7 @@ private:
 std::optional<ZstdFrame> find_frame(Bytes rest) {
   Cursor cursor(rest);
   const u64 magic = cursor.number(4);
-  if ((magic & ~u64{15}) == 0x184d2a50) { // may be skipped
+  if ((magic & ~u64{15}) == 0x184d2a50) { // a skippable frame
     cursor.skip(cursor.number(4));
     return cursor.ok() ? std::optional(ZstdFrame{rest.first(cursor.at()), 0, 0, 0}) : std::nullopt;
   }

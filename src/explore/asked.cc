@@ -74,7 +74,7 @@ u64 asked_size(const std::string &name, const std::string &value) {
 using Set = void (*)(Question &question, const std::string &name, const std::string &value);
 struct Parameter {
   const char *name;
-  std::optional<Takes> needs; // nothing: any verb
+  std::optional<Takes> needs; // nullopt: any verb
   Set set;
 };
 

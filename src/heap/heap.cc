@@ -60,7 +60,7 @@ void Heap::add_segments(std::vector<HeapSegment> segments) {
   std::vector<bool> bad(segments_.size());
   Address covered = 0;
   for (const HeapSegment *s : by_start) {
-    bool is_aligned = s->start % memory_->format().pointer_size == 0; // as every object
+    bool is_aligned = s->start % memory_->format().pointer_size == 0; // as every object is
     bool sound = s->is_sound() && is_aligned && (s->start >= covered || s->start == s->end);
     if (sound)
       covered = std::max(covered, s->end);

@@ -85,7 +85,7 @@ private:
   u64 segment_bytes_ = 0, context_bytes_ = 0;
   u32 context_count_ = 0;
   bool is_planned_ = false;
-  u64 more_problems_ = 0; // not kept
+  u64 more_problems_ = 0; // problems beyond the kept ones
 };
 
 } // namespace dnheap

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-// Usually a core takes at most this fraction of the process's own memory; most take a tenth.
+// A core usually takes at most one part in so many of the process's own memory; most take a tenth.
 constexpr u64 core_share = 4;
 
 u64 free_on_disk(const std::string &folder) {

@@ -71,7 +71,7 @@ public:
   std::vector<Address> stack; // objects found but not read yet
   std::vector<Slices> slices;
   HeapBits *found_before = nullptr; // if given, the bits of objects referred to are cleared in it
-  std::vector<Address> met;         // and stands here
+  std::vector<Address> met;         // objects whose bits were cleared in it
   u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // of the objects read in this stage
 
 private:

@@ -19,7 +19,7 @@ struct Completeness {
   std::optional<std::size_t> word_in_headline;
   std::vector<Gap> gaps;                 // not walked; text shows the first few
   Notes notes;                           // about odd or missing things
-  u64 more_gaps = 0, more_gap_bytes = 0; // not among these
+  u64 more_gaps = 0, more_gap_bytes = 0; // gaps that are not in the list
 };
 
 struct Answer {

@@ -40,7 +40,7 @@ public:
   // For millions of rows: assigns a number without making, moving and destroying a Cell.
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) Cell &operator=(T value);
-  void clear();                       // absent again
+  void clear();                       // makes the cell absent
   void borrow(std::string_view text); // as borrowed(), in place
   // Holds text without copying it: the text must exist as long as the source of the rows. For type names in streamed
   // rows.

@@ -29,7 +29,7 @@ namespace dnheap {
 
 namespace {
 
-// Gives up on a file that fails again and again.
+// Limits the attempts on a file that fails again and again.
 constexpr int most_tries = 4;
 // In one process: no real one has more than two or three.
 constexpr std::size_t most_runtimes = 64;

@@ -70,7 +70,7 @@ private:
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;
 
   Snapshot &snapshot_;
-  const CoreClr *clr_; // null: another kind
+  const CoreClr *clr_; // null: another kind of runtime
   std::string framework_;
   ModuleFolders symbols_, modules_;
   std::optional<MethodDescs> methods_;

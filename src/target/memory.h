@@ -54,7 +54,7 @@ public:
 
   Format format() const { return format_; }
   std::span<const Range> ranges() const { return ranges_; }
-  u64 size() const;                                  // bytes known
+  u64 size() const;                                  // known bytes
   u64 known_bytes(Address start, Address end) const; // known bytes in [start, end); O(log n + ranges in between)
 
   // From now on look-ups ignore the top byte of an address: on arm64 the hardware ignores it, and allocators store tags

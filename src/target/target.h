@@ -109,7 +109,7 @@ struct Target {
   Memory initial;
   std::vector<Module> modules; // sorted by base
   std::vector<Thread> threads;
-  std::optional<TakenAt> taken;     // nothing: nobody knows
+  std::optional<TakenAt> taken;     // nullopt: unknown
   std::optional<CrashSignal> crash; // nullopt: it was still running, or the container does not say
   std::map<u64, u64> auxv;          // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;

@@ -20,7 +20,7 @@ struct Typed {
   Strings words;
   std::string part;          // without quotes
   std::size_t begin = 0;     // its position, including a quote
-  char quote = 0;            // that is open
+  char quote = 0;            // the open quote; 0: none
   bool is_elsewhere = false; // after |, > or #, where nothing is completed
 };
 

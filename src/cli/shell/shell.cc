@@ -111,7 +111,7 @@ private:
   Completion completed(std::string_view before) {
     try {
       return complete(before, {[this] { return type_names(); }, seen_.list()});
-    } catch (const std::exception &) { // interrupted, say
+    } catch (const std::exception &) { // for example interrupted
       return {before.size(), "", {}};
     }
   }

@@ -205,7 +205,7 @@ u64 LiveMemory::copy_block(const Block &block) {
     const Bytes place = mapped_->bytes().subspan((block.first + from) * page_size_, (at - from) * page_size_);
     const std::span<std::byte> to = mapped_->replace_by_memory(place);
     if (to.empty())
-      break; // fetch_pages() does it
+      break; // fetch_pages() copies the rest
     copy_pages(block.start + from * page_size_, block.first + from, std::span(pages).subspan(from, at - from), to);
     mapped_->protect(place);
     copied += place.size();
