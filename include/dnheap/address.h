@@ -1,7 +1,7 @@
-// Address, ObjectId, TypeId: three kinds of number that nobody can take for one another. An Address is a place in the
-// target's memory, never a pointer of this process. ObjectId counts the objects of a heap by address, TypeId the types
-// that have objects by MethodTable, both from 0 and without holes: columns are arrays. All are passed by value, cost
-// nothing, and belong to no thread.
+// Address, ObjectId, TypeId: three distinct types of number that cannot be mixed up. An Address is a place in the
+// target's memory, never a pointer of this process. ObjectIds number the objects of a heap by address, TypeIds number
+// the types that have objects by MethodTable. Both start at 0 and have no holes, so columns are arrays. All are passed
+// by value, cost nothing, and belong to no thread.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-// Everything is found in namespace dnheap; its symbols are in dnheap::v0, so that two versions can live in one process.
-// The library's own sources say v0, since the parts it is made of have the same names.
+// Use everything as namespace dnheap. The symbols are in dnheap::v0, so that two versions can be in one process. The
+// library's own sources say v0, since its internal parts have the same names.
 #ifdef DNHEAP_INSIDE
 #define DNHEAP_ABI v0
 #else
@@ -32,7 +32,8 @@ class Address {
 public:
   constexpr Address() = default; // null
   constexpr explicit Address(std::uint64_t value) : value_(value) {}
-  // As debuggers print and take it: "0x7f00c0de", "00007f1b`70030b58", with or without 0x; "0n123" is decimal.
+  // Parses addresses as debuggers print and accept them: "0x7f00c0de", "00007f1b`70030b58", with or without 0x; "0n123"
+  // is decimal. Nullopt for anything else.
   static std::optional<Address> parse(std::string_view text);
 
   constexpr std::uint64_t value() const { return value_; }

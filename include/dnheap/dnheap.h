@@ -1,4 +1,4 @@
-// All of dnheap. Costs an embedder nothing but the compiler's time.
+// All of dnheap. Costs an embedder only compile time.
 #pragma once
 #include "dnheap/error.h"
 #include "dnheap/program.h"

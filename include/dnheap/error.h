@@ -1,7 +1,7 @@
-// What the library throws: Error and what derives from it, and std::bad_alloc. Error means "cannot go on": its text is
-// a whole sentence for the user: what was read, where, why it failed, what to do. What may be absent is a
-// std::optional, and damage in a dump is data (Gap, Completeness), not an Error. The library never prints and never
-// exits.
+// Errors that the library throws: Error and classes derived from it, and std::bad_alloc. Error means "cannot go on".
+// Its text is a whole sentence for the user: what was read, where, why it failed, what to do. Values that may be absent
+// are a std::optional, and damage in a dump is data (Gap, Completeness), not an Error. The library never prints and
+// never exits.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -15,19 +15,20 @@ public:
   explicit Error(const std::string &what) : std::runtime_error(what) {}
 };
 
-// The question was asked wrongly (an unknown column, two runtimes to choose from): the user can mend it, the dump not.
+// The question was wrong (an unknown column, two runtimes to choose from): the user can correct it; the dump is not at
+// fault.
 class UsageError : public Error {
 public:
   using Error::Error;
 };
 
-// What was asked for (an address, a type) is not in the target, though the question is a sound one.
+// The requested item (an address, a type) is not in the target, although the question is valid.
 class NotFound : public Error {
 public:
   using Error::Error;
 };
 
-// Thrown by a long pass when whoever watches its Progress asked it to stop.
+// Thrown by a long pass when the owner of its Progress cancelled it.
 class Interrupted : public Error {
 public:
   Interrupted() : Error("interrupted") {}

@@ -15,8 +15,8 @@ enum class Generation : std::uint8_t { gen0, gen1, gen2, loh, poh, frozen };
 inline constexpr std::size_t generation_count = 6;
 const char *name_of(Generation generation); // "gen0", …, "loh", "poh", "frozen"
 
-// What a verb looks at, by the members of Question; type includes type_exact, and
-// limits budget, baseline, record and no_instances_of.
+// The members of Question that a verb uses. `type` includes type_exact; `limits` includes budget, baseline, record and
+// no_instances_of.
 enum class Takes : std::uint8_t {
   type,
   generation,
@@ -49,52 +49,52 @@ enum class Takes : std::uint8_t {
   no_stacks
 };
 
-// Only objects that are, or are not, reachable.
+// Restricts objects to reachable (live) or unreachable (dead) ones.
 enum class Life : std::uint8_t { any, live, dead };
 
 struct Question {
-  std::string target = {};  // what the user named, for the next command; empty: as it was opened
-  std::string subject = {}; // an address or type name, where the verb takes one
+  std::string target = {};  // the user's name for the target, used in next commands; empty: the opened path
+  std::string subject = {}; // an address or type name, if the verb takes one
 
   std::string type_regex = {}, type_exact = {}; // RE2, or a name as C# writes it; a full type name; empty = any
-  std::optional<Generation> generation = {};    // nothing = any
+  std::optional<Generation> generation = {};    // nullopt = any
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = ~std::uint64_t{0};
   std::optional<std::pair<Address, Address>> range = {}; // [first, second)
   Life life = Life::any;
-  std::string refers_to = {};       // a generation, or "younger": only objects that refer to one there
-  std::optional<Address> near = {}; // only what lies around this address
-  std::optional<Address> from = {}; // the object that a way begins at, instead of a root
-  std::string struct_type = {};     // what lies at the subject: a MethodTable's address, or a type's name
+  std::string refers_to = {};       // a generation, or "younger": only objects that refer to an object there
+  std::optional<Address> near = {}; // only things around this address
+  std::optional<Address> from = {}; // the object where the path begins, instead of a root
+  std::string struct_type = {};     // the type at the subject: a MethodTable's address, or a type's name
 
-  bool no_stacks = false;                        // of roots only those that are not on stacks
+  bool no_stacks = false;                        // ignore roots on stacks
   bool all = false;                              // not just the shortest path
-  bool closure = false;                          // also what is reachable from the object
+  bool closure = false;                          // also the size of everything the object reaches
   bool tree = false;                             // the dominator tree instead of sums
-  std::optional<std::uint64_t> depth = {};       // levels of a tree; 4 where nothing is said
-  bool merge = false;                            // stacks that are alike as one
-  bool references = false;                       // also what each frame of a stack holds
+  std::optional<std::uint64_t> depth = {};       // levels of a tree; 4 if not given
+  bool merge = false;                            // show equal stacks once
+  bool references = false;                       // also the references in each frame of a stack
   bool values = false;                           // contents of strings and fields
-  bool no_values = false;                        // blank the contents in the file that is made
-  std::vector<std::string> symbol_folders = {};  // where .pdb files lie, besides beside the modules
-  std::string output = {};                       // the file to make, of verbs that make one
-  std::string as = {};                           // what kind of file; one of the verb's words for it
+  bool no_values = false;                        // blank the contents in the output file
+  std::vector<std::string> symbol_folders = {};  // folders with .pdb files, in addition to those beside the modules
+  std::string output = {};                       // the file to write, for verbs that write one
+  std::string as = {};                           // the kind of file, one of the verb's words for it
   std::optional<Address> around = {};            // the object in the middle
-  std::optional<std::uint64_t> limit = {};       // objects of a neighbourhood, or rows, at most
-  std::uint64_t timeout = 0;                     // seconds that a question in SQL may take; 0 = as long as it takes
-  std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = as they tell
-  std::string budget = {}, baseline = {};        // files: of limits; a record, or a dump
-  std::string record = {};                       // the file that whoever asks writes the record to
+  std::optional<std::uint64_t> limit = {};       // most objects of a neighbourhood, or most rows
+  std::uint64_t timeout = 0;                     // most seconds for a question in SQL; 0 = no limit
+  std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = from the dumps' own times
+  std::string budget = {}, baseline = {};        // files: the limits; a record or a dump
+  std::string record = {};                       // the file to which the caller writes the record
   std::vector<std::string> no_instances_of = {}; // types that must have no live objects
-  bool plain = false;                            // all owners alike, without ranks
-  std::vector<std::string> hubs = {};            // types whose objects own by themselves, besides those that are known
-  bool raw = false;                              // each step, also those that are folded for people
+  bool plain = false;                            // all owners are equal, without ranks
+  std::vector<std::string> hubs = {};            // types whose objects own by themselves, in addition to the known ones
+  bool raw = false;                              // show each step, also those that are otherwise folded
 
-  std::string by = {};       // one of the verb's words for it; empty = the verb's own
-  std::string sort = {};     // one of the verb's sort_columns; empty = the verb's own order
-  std::string table = {};    // the only one that will be written; empty = all
+  std::string by = {};       // one of the verb's words for it; empty = the verb's default
+  std::string sort = {};     // one of the verb's sort_columns; empty = the verb's default order
+  std::string table = {};    // the only table that will be written; empty = all
   std::uint64_t top = 0;     // rows that will be written of each table; 0 = all
-  bool top_is_asked = false; // the user gave that number: 0 means all, however many
+  bool top_is_asked = false; // the user gave that number: 0 then means all rows, however many
   bool verbose = false;
 };
 

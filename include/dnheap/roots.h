@@ -1,7 +1,7 @@
-// Roots: everything that keeps objects alive by itself, each with its kind and, where the runtime tells, its name:
-// handles, the queue of objects whose finalizer is due, static fields, thread statics, stacks. And Liveness: what they
-// reach. Values of one word, good as long as their Snapshot; use them from its thread. Roots cost a walk, and a second
-// for millions of handles; Liveness reads every live object once, in parallel, and keeps a bit per place of the heap.
+// Roots: everything that keeps objects alive by itself, each with its kind and, if the runtime knows it, its name:
+// handles, the finalizer queue, static fields, thread statics, stacks. And Liveness: the objects that roots reach.
+// Values of one word, valid as long as their Snapshot; use them from its thread. Roots cost a walk, and a second for
+// millions of handles; Liveness reads every live object once, in parallel, and keeps a bit per place of the heap.
 #pragma once
 #include "dnheap/type.h"
 
@@ -11,13 +11,13 @@ enum class RootKind : std::uint8_t { handle, finalizer, static_field, thread_sta
 
 struct Root {
   Address slot = {};   // where the reference lies; null: in a register
-  Address object = {}; // what it leads to
+  Address object = {}; // the object it leads to
   RootKind kind = RootKind::handle;
   std::string kind_text = {}; // "handle:strong", "finalizer", "static", "thread_static", "com", "stack_conservative"
-  std::string name = {};      // "Shop.Cache._items"; empty: has none
-  std::string thread = {};    // "thread 4711"; empty: belongs to none
-  bool conservative = false;  // found by looking at any words, so it may be chance
-  bool interior = false;      // what lies in the slot is the address of a part of the object
+  std::string name = {};      // "Shop.Cache._items"; empty: none
+  std::string thread = {};    // "thread 4711"; empty: no thread
+  bool conservative = false;  // any word was taken for a reference, so it may be chance
+  bool interior = false;      // leads into the object, not to its beginning
   bool pinned = false;        // the object cannot be moved
 };
 
@@ -25,7 +25,7 @@ class Roots {
 public:
   std::uint64_t count() const;
   Root operator[](std::uint64_t number) const; // by kind, then by slot; number below count()
-  // What could not be read: what that holds counts as garbage.
+  // Returns sentences about roots that could not be read: objects that only those hold count as garbage.
   std::vector<std::string> problems() const;
 
 private:
@@ -34,7 +34,7 @@ private:
   State *state_;
 };
 
-// What one kind of root keeps alive that none of the kinds before it does.
+// The objects that one kind of root keeps alive and the kinds before it do not.
 struct LiveStage {
   std::string name = {}; // "static", "handle:strong", …
   std::uint64_t objects = 0, bytes = 0, aligned_bytes = 0;
@@ -43,10 +43,10 @@ struct LiveStage {
 
 class Liveness {
 public:
-  // Frozen objects, which the GC never frees, are not live by that alone. O(1).
+  // A frozen object, which the GC never frees, is live only if a root reaches it. O(1).
   bool is_live(Address object) const;
   std::vector<LiveStage> stages() const; // in order
-  // References of live objects that lead to no object: what they should lead to is taken for dead.
+  // Counts references of live objects that lead to no object: their real targets look dead.
   std::uint64_t bad_references() const;
 
 private:

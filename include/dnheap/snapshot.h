@@ -1,7 +1,7 @@
-// Snapshot: what an embedder opens: the dump of a .NET process, or a live one. All else is asked of it, built when it
-// is first asked for, and kept as long as the Snapshot. Not for several threads at once: it, and what it hands out,
-// belongs to one thread at a time; passes over the heap use OpenOptions::threads threads themselves. Every function may
-// throw Error (dnheap/error.h) and std::bad_alloc.
+// Snapshot: the dump of a .NET process, or a live process, that an embedder has opened. Everything else is asked of it,
+// is computed at first use, and stays valid as long as the Snapshot. Not for several threads at once: the Snapshot and
+// everything it returns belong to one thread at a time; passes over the heap use OpenOptions::threads threads
+// themselves. Every function may throw Error (dnheap/error.h) and std::bad_alloc.
 #pragma once
 #include "dnheap/error.h"
 #include "dnheap/graph.h"
@@ -13,11 +13,11 @@ namespace dnheap::DNHEAP_ABI {
 struct PassTime {
   std::string name = {}; // "walk", "dominators", …
   double seconds = 0;
-  std::uint64_t bytes = 0; // read by the pass; 0 where that says nothing
+  std::uint64_t bytes = 0; // bytes read by the pass; 0 if not meaningful
 };
 
-// How far a long pass is, and the way to stop it. now() and cancel() may be called from any thread, cancel() from
-// signal handlers, too; times() from the thread that drives the passes. Must outlive whatever it was given to.
+// Shows how far a long pass is, and stops it. now() and cancel() may be called from any thread, cancel() also from
+// signal handlers; times() only from the thread that drives the passes. Must outlive everything it was given to.
 class Progress {
 public:
   Progress();
@@ -27,8 +27,8 @@ public:
 
   struct Now {
     const char *pass = nullptr;        // null: none runs
-    std::uint64_t done = 0, total = 0; // in bytes of the pass; a total of 0: not known
-    std::uint64_t objects = 0;         // seen so far, where the pass sees objects
+    std::uint64_t done = 0, total = 0; // in bytes of the pass; total 0: unknown
+    std::uint64_t objects = 0;         // objects seen so far, if the pass sees objects
     bool is_cancelled = false;
   };
   Now now() const noexcept;
@@ -42,26 +42,26 @@ private:
 };
 
 struct OpenOptions {
-  std::vector<std::string> module_folders = {}; // where to look for module files, besides the paths that the dump names
+  std::vector<std::string> module_folders = {}; // searched for module files, in addition to the dump's paths
   std::string temp_dir = {};                    // for decompressing; empty: $TMPDIR, /var/tmp, /tmp
-  unsigned threads = 0;                         // 0 = as many as there are processors
-  std::uint64_t max_memory = 0;                 // that the copy of a live process may take; 0 = no limit
-  bool pause = true;                            // of a live process: stop its threads while it is read
-  std::optional<std::uint32_t> runtime = {};    // which runtime, counted from 1, when a process has several
+  unsigned threads = 0;                         // 0 = one per processor
+  std::uint64_t max_memory = 0;                 // limit for the copy of a live process; 0 = none
+  bool pause = true;                            // for a live process: stop its threads while it is read
+  std::optional<std::uint32_t> runtime = {};    // the runtime to use, counted from 1, if a process has several
   bool record_reads = false;                    // for the verb `extract`
   Progress *progress = nullptr;
 };
 
-// What was opened, and how it was understood.
+// Describes what was opened, and how it was interpreted.
 struct TargetInfo {
-  std::string path = {};             // as it was named
+  std::string path = {};             // as the caller named it
   std::string container = {};        // "elf-core", "minidump", "process"
   std::string operating_system = {}; // "linux"
   std::string architecture = {};     // "x64"
   unsigned pointer_size = 8;
   std::uint64_t pid = 0;            // 0 = unknown
   std::string runtime = {};         // "coreclr", "nativeaot", "corert"
-  std::string runtime_version = {}; // "10.0.14"; empty: not known
+  std::string runtime_version = {}; // "10.0.14"; empty: unknown
   bool server_gc = false, regions = false;
   std::uint32_t gc_heaps = 1;
   std::vector<std::string> notes = {}; // what was odd
@@ -69,42 +69,43 @@ struct TargetInfo {
 
 class Snapshot {
 public:
-  // Cheap: maps the file and reads its headers; decompresses it if need be.
+  // Cheap: maps the file and reads its headers; decompresses it if necessary.
   static Snapshot open(const std::string &path, const OpenOptions &options = {});
-  // Looks into a process that runs on this machine (Linux). It stands still from here on until release_process(), or
-  // until the Snapshot goes away; as soon as objects are asked for by address or number, all its memory is copied and
-  // it goes on.
+  // Attaches to a process on this machine (Linux). The process stands still until release_process(), or until the
+  // Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied and it goes
+  // on.
   static Snapshot attach(std::uint64_t pid, const OpenOptions &options = {});
   Snapshot(Snapshot &&) noexcept;
   Snapshot &operator=(Snapshot &&) noexcept;
   ~Snapshot();
 
-  // Of several runtimes the one that has a GC heap. Throws Error when there is none, UsageError when more than one has
-  // a heap and OpenOptions::runtime does not choose.
+  // With several runtimes, uses the one that has a GC heap. Throws Error if none has, UsageError if more than one has
+  // and OpenOptions::runtime does not choose.
   TargetInfo info() const;
   Heap heap() const;
   Roots roots() const;
-  // Throws Error when there are no roots to begin with.
+  // Throws Error if there are no roots to begin with.
   Liveness liveness() const;
   Graph graph() const;
 
-  // The object that begins at the address, or the one that it points into; nothing: neither.
+  // Returns the object that begins at the address, or the one that it points into; nullopt: neither.
   std::optional<Object> find_object(Address address) const;
-  // The same; throws NotFound that says what lies there instead.
+  // The same, but throws NotFound that says what lies there instead.
   Object object(Address address) const;
-  Type type(TypeId id) const; // of one below type_count()
+  Type type(TypeId id) const; // `id` must be below type_count()
   std::uint32_t type_count() const;
-  // The types that a name means: a full name, or one as C# writes it: "byte[]", "List<Timer>". May be none, or several.
+  // Returns the types with that name: a full name, or one as C# writes it: "byte[]", "List<Timer>". May be none, or
+  // several.
   std::vector<Type> types_called(const std::string &name) const;
 
-  // The target's memory from an address on; returns how many bytes were there to be copied.
+  // Copies the target's memory from an address on; returns how many bytes could be copied.
   std::uint64_t read(Address address, std::span<std::byte> out) const;
 
-  // Of a live process: does it wait for us?
+  // True if a live process stands still until we release it.
   bool is_pausing() const;
-  // Lets it go on. What was not read of it until then is unknown from now on.
+  // Lets the process go on. Memory not read until then is unknown from now on.
   void release_process();
-  // How long it stood still; nothing for dumps, and without a pause.
+  // Returns how long the process stood still; nullopt for dumps, and if it was not stopped.
   std::optional<double> pause_seconds() const;
 
 private:

@@ -1,5 +1,5 @@
-// Which version of dnheap these headers are of. Within a minor version what is here only grows; another minor version
-// has another library (SOVERSION), and may have changed anything. Costs nothing.
+// The version of dnheap that these headers belong to. Within a minor version the interface only grows; another minor
+// version is another library (SOVERSION) and may have changed anything. Costs nothing.
 #pragma once
 
 #define DNHEAP_VERSION_MAJOR 0
@@ -11,7 +11,7 @@
 
 namespace dnheap {
 
-// "0.1.0": of the library that is linked, which need not be that of the headers.
+// Returns "0.1.0": the version of the linked library, which may differ from that of the headers.
 const char *library_version();
 
 } // namespace dnheap

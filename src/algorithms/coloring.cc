@@ -15,7 +15,7 @@ void Coloring::claim(Address start, Address end, u32 colour, u32 tag) {
 }
 
 std::vector<ColouredStretch> Coloring::stretches() const {
-  // Where something begins or ends. Numbers of claims follow those of places.
+  // Start or end of a place or claim. Claims are numbered after the places.
   struct Border {
     Address at = 0;
     u64 number = 0;
@@ -35,8 +35,8 @@ std::vector<ColouredStretch> Coloring::stretches() const {
     add(claims_[i], places_.size() + i);
   std::sort(borders.begin(), borders.end(), [](const Border &a, const Border &b) { return a.at < b.at; });
 
-  std::set<u64> places;                 // that cover the current byte
-  std::set<std::pair<u32, u64>> claims; // colour and number of those that claim it
+  std::set<u64> places;                 // those that cover the current byte
+  std::set<std::pair<u32, u64>> claims; // colour and number of the claims to the current byte
   std::vector<ColouredStretch> out;
   Address from = 0;
   for (u64 i = 0; i < borders.size();) {

@@ -1,6 +1,6 @@
-// Coloring: gives each byte of an address space exactly one colour, whatever is claimed how often: of several claims to
-// a byte that of the lowest colour wins, and of equal ones the one that was made first. So what is counted by colour
-// adds up to the space. O(n log n) for n places and claims, 40 bytes each. Not for several threads at once.
+// Coloring: gives each byte of an address space exactly one colour, even where claims overlap. The claim with the
+// lowest colour wins; among equal colours the earlier claim wins. So sizes counted by colour add up to the size of the
+// space. O(n log n) for n places and claims, 40 bytes each. Not thread-safe.
 #pragma once
 #include "base/integers.h"
 
@@ -8,12 +8,12 @@
 
 namespace dnheap {
 
-// A stretch of one colour in one place.
+// A stretch of one colour within one place.
 struct ColouredStretch {
   Address start = 0, end = 0;
-  u32 place = 0;  // which of the places it lies in, as they were added
+  u32 place = 0;  // index of its place, in the order of add_place()
   u32 colour = 0; // Coloring::none: nobody claimed it
-  u32 tag = 0;    // of the claim
+  u32 tag = 0;    // the claim's
 
   bool operator==(const ColouredStretch &) const = default;
 };
@@ -22,10 +22,11 @@ class Coloring {
 public:
   static constexpr u32 none = ~u32{0};
 
-  // The space is what places cover. Where two overlap, it is of the first. Empty ones are left out, but numbered.
+  // The places together are the space. Where two places overlap, the bytes belong to the first. Empty places have an
+  // index but no stretch.
   void add_place(Address start, Address end);
   void claim(Address start, Address end, u32 colour, u32 tag = 0);
-  // All of the space, by address; stretches that touch differ in something.
+  // Returns the whole space in address order. Adjacent stretches differ in place, colour or tag.
   std::vector<ColouredStretch> stretches() const;
 
 private:
@@ -33,7 +34,7 @@ private:
     Address start = 0, end = 0;
     u32 colour = 0, tag = 0;
   };
-  std::vector<Claim> places_, claims_; // places' colour is their number
+  std::vector<Claim> places_, claims_; // a place's colour is its index
 };
 
 } // namespace dnheap

@@ -10,7 +10,7 @@ namespace {
 
 constexpr u64 slab_chunks = 512; // 4 MiB
 constexpr u32 vertices_at_once = 1u << 14;
-constexpr u64 ahead = 12; // vertices whose references are brought in
+constexpr u64 ahead = 12; // prefetch distance in vertices
 
 void lower(u32 &semi, u32 source) {
   std::atomic_ref<u32> shared(semi);
@@ -40,21 +40,21 @@ void CrossEdges::Writer::add(u32 target, u32 source) {
   chunk->target[chunk->used++] = static_cast<u16>(target);
 }
 
-// One thread's part. References go through a short queue: when one enters, its target's number is brought in.
+// Sorts one thread's part. References wait in a short queue while the numbers of their targets are prefetched.
 class CrossEdges::Sorter {
 public:
   Sorter(DepthFirst &search, LargeArray<u8> &few_leaves, Writer &writer)
       : search_(search), few_leaves_(few_leaves), writer_(writer) {}
 
-  // The vertices from `begin` to `end` are of one rank, which does not compete with those before it; what leads to a
-  // later one leads to a hub.
+  // The vertices [begin, end) belong to one rank. Earlier ranks take precedence over it; a reference to a later rank
+  // leads to a hub.
   void set_rank(u32 begin, u32 end) {
     if (begin != rank_begin_ || end != rank_end_)
       drain();
     rank_begin_ = begin;
     rank_end_ = end;
   }
-  // `links`: null unless the source is one.
+  // `links` is null unless the source is a link itself.
   void sort_out(std::span<const ObjectId> targets, u32 source, const ObjectBits *links) {
     u64 leaves = 0;
     for (ObjectId target : targets) {
@@ -148,7 +148,7 @@ void CrossEdges::sort(u32 bucket, Sorted &out) const {
   for (u64 i = 1; i < out.first.size(); ++i)
     out.first[i] += out.first[i - 1];
   out.sources.resize(total);
-  // Afterwards every entry of first is where the next one began.
+  // The increments leave each entry of `first` where the next one began.
   each([&](u32 i, u32 source) { out.sources[out.first[i]++] = source; });
   for (u64 i = out.first.size() - 1; i > 0; --i)
     out.first[i] = out.first[i - 1];

@@ -1,7 +1,7 @@
-// CrossEdges: the references that lead back, from a later vertex of a depth-first search to an earlier one, in order of
-// their targets: a counting sort in two steps, the first by many threads into buckets of 65,536 targets, the second
-// within a processor's cache when a bucket is needed. Costs 6 bytes per such reference, and on the way gathers what the
-// others (from an earlier vertex to a later one) say: the least such source is the first guess of a semidominator.
+// CrossEdges: the references from a later vertex of a depth-first search to an earlier one, sorted by target. This is a
+// counting sort in two steps: many threads distribute the references into buckets of 65,536 targets, then each bucket
+// is sorted within a processor's cache when it is needed. Costs 6 bytes per such reference. The other references
+// (earlier to later vertex) are not kept; only each vertex's least source is, as the first guess of its semidominator.
 #pragma once
 #include "algorithms/depth_first.h"
 
@@ -14,12 +14,13 @@ public:
   static constexpr u32 bucket_bits = 16;
   static constexpr u32 bucket_size = 1u << bucket_bits;
 
-  // Lowers Vertex::semi of `search` to the least source; counts in few_leaves, up to 255, the objects left out of the
-  // search that each vertex refers to. References to what is fanned out say nothing.
+  // Lowers each Vertex::semi of `search` to the least source. Counts in few_leaves how many left-out objects each
+  // vertex refers to (255 = 255 or more). Ignores references to fanned-out objects.
   CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search, unsigned threads,
              const Watch &watch);
 
-  // Sources by target, targets descending: those of bucket end - 1 - i are sources[first[i]] to sources[first[i + 1]].
+  // Sources by target, in descending order of targets: the sources of target end - 1 - i are sources[first[i]] to
+  // sources[first[i + 1]].
   struct Sorted {
     u32 begin = 0, end = 0; // targets
     std::vector<u64> first;
@@ -31,14 +32,14 @@ public:
   LargeArray<u8> few_leaves; // by DepthFirstNumber
 
 private:
-  static constexpr u32 chunk_size = 1360; // with its links 8 KiB
+  static constexpr u32 chunk_size = 1360; // 8 KiB including its links
   struct Chunk {
     Chunk *next;
     u64 used;
     u32 source[chunk_size];
     u16 target[chunk_size]; // within the bucket
   };
-  // Each thread's own.
+  // Each thread has its own.
   struct Writer {
     std::vector<Chunk *> lists; // by bucket
     std::vector<LargeArray<Chunk>> slabs;

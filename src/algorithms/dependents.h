@@ -1,6 +1,6 @@
-// Dependents: what dependent handles (ConditionalWeakTable) add to the references: key → secondary. Alive only while
-// the key is, and exactly then if the handle is what keeps it: so for reachability they are references of the key,
-// chains included. A hash table; any thread may ask.
+// Dependents: the references that dependent handles (ConditionalWeakTable) add, as pairs key → secondary. The secondary
+// lives as long as its key does, so reachability treats a handle as a reference from key to secondary, chains included.
+// A hash table; any thread may read it.
 #pragma once
 #include "base/integers.h"
 
@@ -17,10 +17,10 @@ struct Dependent {
 class Dependents {
 public:
   Dependents() = default;
-  // Those with a null word keep nothing.
+  // Ignores handles whose key or secondary is null.
   explicit Dependents(std::vector<Dependent> handles);
 
-  std::span<const Dependent> all() const { return all_; } // by key, then secondary
+  std::span<const Dependent> all() const { return all_; } // sorted by key, then secondary
   std::span<const Dependent> of(Address key) const {
     if (all_.empty())
       return {};
@@ -40,7 +40,7 @@ private:
   u64 hash(Address key) const { return (key * 0x9e3779b97f4a7c15) >> shift_; }
 
   std::vector<Dependent> all_;
-  std::vector<u32> slots_; // a power of two; index of a key's first + 1
+  std::vector<u32> slots_; // size is a power of two; index of a key's first pair + 1
   unsigned shift_ = 0;
 };
 

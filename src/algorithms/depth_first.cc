@@ -9,11 +9,11 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 chunk = u64{1} << 20;       // edges handed out at once
-constexpr u64 object_part = u64{1} << 18; // objects; whole words of bits
+constexpr u64 chunk = u64{1} << 20;       // edges handed out to a thread at once
+constexpr u64 object_part = u64{1} << 18; // objects per part, in whole words of bits
 
-// Two bits per object, both set for those with references of their own. For the others the low one says that a
-// reference was seen, the high one that two were.
+// Two bits per object. Both are set for objects that have references of their own. For other objects the low bit means
+// one reference was seen, the high bit that two were.
 class SeenTwice {
 public:
   SeenTwice(const Edges &edges, unsigned threads) : words_((edges.objects() + 31) / 32) {
@@ -38,7 +38,7 @@ private:
   LargeArray<u64> words_;
 };
 
-// Sets the bits of objects that need no number, and returns how many these are.
+// Sets the bits in `out` of objects that need no number, and returns how many there are.
 u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
                   ObjectBits &out) {
   SeenTwice twice(edges, threads);
@@ -67,7 +67,7 @@ public:
     std::copy(out.settled.words().begin(), out.settled.words().end(), met_.words().begin());
   }
 
-  // Not entered until it is let through.
+  // Keeps the search from entering the object until let_through() is called.
   void hold_back(ObjectId object) {
     held_[static_cast<u32>(object)] = met_.test(object);
     met_.set(object);
@@ -96,7 +96,7 @@ public:
   }
 
 private:
-  // Goes on with the references of the current vertex up to an object not met before.
+  // Advances in the references of the current vertex. Returns true at an object not yet reached.
   bool meet_next() {
     while (at_ != end_) {
       found_ = *at_++;
@@ -133,7 +133,7 @@ private:
     vertex.parent = static_cast<u32>(cursor);
     vertex.semi = static_cast<u32>(cursor >> 32) | (is_link_ ? link_flag : 0);
     vertex.dominator = static_cast<u32>(std::min<u64>(left, many));
-    if (at_ != end_ && !met_.test(*at_)) { // comes when all below this one are done
+    if (at_ != end_ && !met_.test(*at_)) { // true once everything below the array is done
       edges_.prefetch_targets(static_cast<u32>(*at_));
       __builtin_prefetch(&out_.number[static_cast<u32>(*at_)], 1);
     }
@@ -152,7 +152,7 @@ private:
     return parent;
   }
 
-  static constexpr u32 many = ~u32{0}, link_flag = u32{1} << 31; // a cursor is far below 2^63
+  static constexpr u32 many = ~u32{0}, link_flag = u32{1} << 31; // the cursor is far below 2^63
   static constexpr i64 ahead = 8;
   const Edges &edges_;
   const ObjectBits *const links_;
@@ -160,9 +160,9 @@ private:
   DepthFirst &out_;
   const Watch &watch_;
   ObjectBits met_;
-  std::unordered_map<u32, bool> held_;            // was it left out anyway?
+  std::unordered_map<u32, bool> held_;            // true: it was settled or reached before
   const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
-  bool is_link_ = false, fans_out_ = false;       // the current vertex
+  bool is_link_ = false, fans_out_ = false;       // of the current vertex
   u32 fanning_ = ~u32{0};                         // the vertex that fans out
   ObjectId found_ = no_object;
   u64 steps_ = 0;

@@ -1,8 +1,8 @@
-// DepthFirst: objects numbered in the order in which a search from the owners first meets them, fields and elements in
-// their order: what dominators are worked out on. Vertex 0 stands above all owners, then each owner is a vertex
-// followed by what is first met from it, rank by rank. Strings and other objects without references of
-// their own that are referred to once at most (a majority) are left out: whoever refers to them dominates them. Costs
-// 16 bytes per vertex, 4 per object; one thread searches, all count references.
+// DepthFirst: numbers objects in the order in which a depth-first search from the owners first reaches them, fields and
+// elements in their order. Dominators are computed on these numbers. Vertex 0 is the virtual root above all owners.
+// Each owner is a vertex, followed by the objects first reached from it, rank by rank. Objects without references of
+// their own (strings and others; the majority) that at most one reference names are left out: their referrer dominates
+// them. Costs 16 bytes per vertex and 4 per object; one thread searches, all threads count references.
 #pragma once
 #include "algorithms/edges.h"
 #include "algorithms/fanned_out.h"
@@ -17,9 +17,9 @@ namespace dnheap {
 
 enum class DepthFirstNumber : u32 {};
 
-// Roots, hubs among them, in order of their owners, checked.
+// The roots, hubs included, sorted by owner and checked.
 struct RootsByOwner {
-  std::vector<u64> first; // by owner, one more than owners
+  std::vector<u64> first; // by owner; owners + 1 entries
   std::vector<ObjectId> objects;
 
   RootsByOwner(const Owners &owners, u64 object_count);
@@ -28,7 +28,7 @@ struct RootsByOwner {
   }
 };
 
-// What is kept of a vertex, in one cache line. The members are used by the search first, then by the solver.
+// A vertex's data, in one cache line. The search uses the members first, then the solver does.
 struct Vertex {
   u32 ancestor;  // the parent in the search tree; solver: the nearest ancestor after path compression
   u32 parent;    // search: low half of the edge cursor; solver: the parent
@@ -40,14 +40,14 @@ struct DepthFirst {
   // Throws Error when objects and owners are more than 2^32 - 2.
   DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads, const Watch &watch);
 
-  u32 vertices = 0;           // numbers are below
-  std::vector<u32> rank_ends; // vertices from one to the next are reached by owners of one rank, and by none before
+  u32 vertices = 0;           // all numbers are below this
+  std::vector<u32> rank_ends; // vertices between two ends are reached by owners of one rank, not by earlier ones
   LargeArray<u32> number;     // DepthFirstNumber by ObjectId; 0: not reached, or left out
   LargeArray<u32> object;    // by DepthFirstNumber: ObjectId, or number of objects + owner; vertex 0: that + all owners
   LargeArray<Vertex> vertex; // by DepthFirstNumber: ancestor and semi are the parent, the rest 0
-  ObjectBits left_out;       // objects without references of their own, referred to once or never
-  FannedOut fanned_out;      // entered from where they are fanned out, whatever refers to them; not if they are closed
-  ObjectBits settled;        // these and those
+  ObjectBits left_out;       // have no references of their own; referred to once or never
+  FannedOut fanned_out;      // reached from their array whoever else refers to them; closed ones are not vertices
+  ObjectBits settled;        // left_out and closed fanned-out objects: no vertices
 };
 
 } // namespace dnheap

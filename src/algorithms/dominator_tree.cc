@@ -11,7 +11,7 @@ namespace {
 
 constexpr u64 sum_part = u64{1} << 16;
 
-// body(begin, end) for parts of [0, count), by many threads.
+// Calls body(begin, end) for parts of [0, count), on many threads.
 template <class Body> void for_parts(u64 count, unsigned threads, const Watch &watch, Body body) {
   parallel_for_parts(count, sum_part, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
@@ -19,7 +19,7 @@ template <class Body> void for_parts(u64 count, unsigned threads, const Watch &w
   });
 }
 
-// What each vertex refers to.
+// The objects that each vertex refers to.
 struct Targets {
   const Edges &edges;
   const RootsByOwner &roots;
@@ -34,10 +34,10 @@ struct Targets {
   }
 };
 
-// Dominators are known now, each in Vertex::dominator. The other members are no longer needed, and hold these instead
-// while each vertex is given its place in the tree.
-u32 &subtree(Vertex &v) { return v.ancestor; }  // how many places its subtree takes
-u32 &next_place(Vertex &v) { return v.parent; } // how many leaves it has, then the place of its next child
+// Each Vertex::dominator is final now. The other members are free, so they hold these values while vertices get their
+// places in the tree.
+u32 &subtree(Vertex &v) { return v.ancestor; }  // number of places its subtree takes
+u32 &next_place(Vertex &v) { return v.parent; } // number of its leaves, later the place of its next child
 u32 &own_place(Vertex &v) { return v.semi; }
 
 u32 count_leaves(std::span<const ObjectId> targets, const ObjectBits &left_out) {
@@ -47,7 +47,7 @@ u32 count_leaves(std::span<const ObjectId> targets, const ObjectBits &left_out) 
   return out;
 }
 
-// What is fanned out and closed, with its leaves, in stretches of the objects: how many places lie before each stretch.
+// The closed fanned-out objects and their leaves. Stores for each stretch of objects how many places lie before it.
 class ClosedPlaces {
 public:
   ClosedPlaces(const Edges &edges, const DepthFirst &search, unsigned threads, const Watch &watch)
@@ -62,10 +62,10 @@ public:
     });
     std::partial_sum(before_.begin(), before_.end(), before_.begin());
   }
-  // That they are fanned out from; 0: there are none that anything reaches.
+  // Returns the vertex of the array they are fanned out from; 0: no root reaches it, or there is none.
   u32 vertex() const { return vertex_; }
-  u32 count() const { return before_.empty() ? 0 : before_.back(); } // of places
-  // visit(object, leaves, places before it) for each of them, by many threads.
+  u32 count() const { return before_.empty() ? 0 : before_.back(); } // number of places
+  // Calls visit(object, leaves, places before it) for each closed object, on many threads.
   template <class Visit> void for_all(unsigned threads, const Watch &watch, Visit visit) const {
     for_parts(edges_.objects(), threads, watch, [&](u64 begin, u64 end) {
       u32 before = before_[begin / sum_part];
@@ -94,7 +94,7 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   for_parts(search.vertices, threads, watch, [&](u64 begin, u64 end) {
     for (u64 v = begin; v < end; ++v) {
       u32 leaves = few_leaves[v];
-      if (leaves == 255) // or more
+      if (leaves == 255) // 255 or more: count exactly
         leaves = count_leaves(targets[v], search.left_out);
       next_place(search.vertex[v]) = leaves;
       subtree(search.vertex[v]) = 1 + leaves;
@@ -112,8 +112,8 @@ void count_subtrees(const Targets &targets, DepthFirst &search, const LargeArray
   }
 }
 
-// Preorder: a vertex, its leaves, what is fanned out from it and closed, then its children with their subtrees, in the
-// order of their depth-first numbers.
+// Assigns preorder places: a vertex, its leaves, its closed fanned-out objects, then its children with their subtrees
+// in depth-first order.
 void give_places(DepthFirst &search) {
   constexpr u32 ahead = 24;
   own_place(search.vertex[0]) = 0;
@@ -162,7 +162,7 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
   count_ = LargeArray<u32>(size);
   parent_ = LargeArray<u32>(size);
   place_ = std::move(search.number);
-  auto lay_leaves = [&](std::span<const ObjectId> from, u32 at) { // behind the place `at`
+  auto lay_leaves = [&](std::span<const ObjectId> from, u32 at) { // puts them after the place `at`
     u32 leaf = at;
     for (ObjectId target : from)
       if (search.left_out.test(target)) {

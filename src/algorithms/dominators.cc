@@ -7,15 +7,15 @@
 namespace dnheap {
 namespace {
 
-// What two members hold when all vertices are linked.
-u32 &jump(Vertex &v) { return v.ancestor; } // a far dominator, such that a way up takes O(log n) steps
+// Two members are reused for these once all vertices are linked.
+u32 &jump(Vertex &v) { return v.ancestor; } // an ancestor far up, chosen so that a climb takes O(log n) steps
 u32 &depth(Vertex &v) { return v.semi; }    // in the dominator tree
 
 class Solver {
 public:
   explicit Solver(DepthFirst &search) : vertex_(search.vertex.data()) {}
 
-  // Semidominators of the vertices of one bucket, the last one first.
+  // Finds the semidominators of one bucket's vertices, last vertex first.
   void solve(const CrossEdges::Sorted &edges) {
     constexpr u64 ahead = 16;
     const u32 *sources = edges.sources.data();
@@ -35,8 +35,8 @@ public:
     }
   }
 
-  // The dominator is the nearest one of the parent's dominators (the parent among them) that is not below the
-  // semidominator. In ascending order those are known.
+  // The dominator is the nearest of {parent, the parent's dominators} whose number is not above the semidominator's.
+  // Going through vertices in ascending order, the parent's dominators are known.
   void find_dominators(u32 vertices) {
     vertex_[0] = {0, 0, 0, 0};
     for (u32 v = 1; v < vertices; ++v) {
@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  // All vertices after v are linked to their parents, v is not. Of the path from u up to, not including, the first
-  // vertex that is not linked: the least semidominator.
+  // Returns the least semidominator on the path from u up to the first unlinked vertex, which does not count. All
+  // vertices after v are linked to their parents, v is not.
   u32 evaluate(u32 u, u32 v) {
     if (vertex_[u].ancestor > v)
       compress(u, v);
@@ -65,7 +65,7 @@ private:
     path_.clear();
     for (; vertex_[u].ancestor > v; u = vertex_[u].ancestor)
       path_.push_back(u);
-    u32 ancestor = vertex_[u].ancestor, least = vertex_[u].semi; // of the topmost linked one
+    u32 ancestor = vertex_[u].ancestor, least = vertex_[u].semi; // those of the topmost linked vertex
     for (u64 i = path_.size(); i-- > 0;) {
       Vertex &here = vertex_[path_[i]];
       here.ancestor = ancestor;

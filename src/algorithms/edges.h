@@ -1,6 +1,6 @@
-// Edges: which objects each object refers to, as flat arrays: the targets of object i are targets[begin(i)] up to
-// targets[begin(i + 1)]. The same form, turned round, holds referrers. A view: whoever built the arrays owns them; any
-// number of threads may read. An object may refer to itself, and to another one several times.
+// Edges: the objects that each object refers to, as flat arrays: the targets of object i are targets[begin(i)] up to
+// targets[begin(i + 1)]. The same arrays with edges reversed hold the referrers. A view: whoever built the arrays owns
+// them; any number of threads may read. An object may refer to itself, and several times to another one.
 #pragma once
 #include "algorithms/object_id.h"
 
@@ -10,9 +10,9 @@
 namespace dnheap {
 
 struct Edges {
-  std::span<const u64> first; // one more than objects, ascending; empty = no objects
+  std::span<const u64> first; // objects + 1 entries, ascending; empty = no objects
   std::span<const ObjectId> targets;
-  std::span<const u32> short_first = {}; // instead of `first`, where there are fewer than 4 billion references
+  std::span<const u32> short_first = {}; // replaces `first` if there are fewer than 4 billion references
 
   u64 objects() const { return std::max(std::max(first.size(), short_first.size()), u64{1}) - 1; }
   u64 begin(u64 i) const { return short_first.empty() ? first[i] : short_first[i]; }
@@ -20,14 +20,14 @@ struct Edges {
     const u64 at = begin(static_cast<u32>(object));
     return targets.subspan(at, begin(u64{static_cast<u32>(object)} + 1) - at);
   }
-  // Asks for what begin(i) will read.
+  // Prefetches the memory that begin(i) will read.
   void prefetch(u64 i) const {
     if (short_first.empty())
       __builtin_prefetch(&first[i]);
     else
       __builtin_prefetch(&short_first[i]);
   }
-  // Asks for what of(i) refers to; reads begin(i).
+  // Prefetches the targets of object i; reads begin(i).
   void prefetch_targets(u64 i) const { __builtin_prefetch(targets.data() + begin(i)); }
 };
 

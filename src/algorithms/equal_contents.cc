@@ -12,10 +12,10 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 entries_per_bucket = 16384; // what is sorted at once fits a processor's cache
+constexpr u64 entries_per_bucket = 16384; // so that a bucket fits a processor's cache when sorted
 constexpr unsigned most_bucket_bits = 8;
 
-// Of one bucket: which group each of its entries is of, as they come.
+// Assigns each entry of one bucket to a group, in the order of arrival.
 class BucketGroups {
 public:
   explicit BucketGroups(u64 entries) : slots_(std::bit_ceil(2 * entries + 1)) {}
@@ -32,13 +32,14 @@ public:
     return slots_[slot] - 1;
   }
 
-  std::vector<EqualGroup> groups; // by when they came first
+  std::vector<EqualGroup> groups; // in the order of first arrival
 
 private:
   std::vector<u32> slots_; // index of a group + 1
 };
 
-// Tags as they came, group by group; those of one group mostly ascend, as each thread looks at places in their order.
+// Returns the tags in order of arrival, group by group. A group's tags are mostly ascending, as each thread goes
+// through places in order.
 EqualGroups sorted_groups(std::vector<EqualGroup> groups, std::span<const u32> group_of, std::span<const u64> tags) {
   std::vector<u32> order;
   for (u32 i = 0; i < groups.size(); ++i)

@@ -1,10 +1,10 @@
-// EqualContents: which of many contents (of strings, of arrays) are equal, told by their hashes of 128 bits; no content
-// is kept. 24 bytes for each while they are collected, by one Writer per thread; then 8 for each that has an equal, and
-// 40 per group. The result does not depend on the number of threads.
+// EqualContents: finds equal contents (of strings, of arrays) by their 128-bit hashes, without keeping the contents.
+// Costs 24 bytes per content while they are collected, by one Writer per thread; afterwards 8 bytes for each that has
+// an equal, and 40 per group. The result does not depend on the number of threads.
 //
-// Equal hashes are taken for equal contents. Of 2³² different contents, more than a heap can number, the chance that
-// any two share 128 bits is 2⁻⁶⁵: less than that of a wrong bit in memory. XXH3 is no cryptographic hash: who writes a
-// dump by hand could make two contents look equal, and would be told wrong figures of his own dump, and nothing worse.
+// Equal hashes are taken for equal contents. For 2³² different contents, more than a heap can have, the chance that any
+// two share 128 bits is 2⁻⁶⁵: less than that of a wrong bit in memory. XXH3 is no cryptographic hash: whoever forges a
+// dump could make two contents look equal, which would only make the figures of that dump wrong.
 #pragma once
 #include "base/chunks.h"
 #include "base/watch.h"
@@ -20,10 +20,10 @@ struct ContentHash {
   auto operator<=>(const ContentHash &) const = default;
 };
 
-// Of any bytes.
+// Hashes any bytes.
 ContentHash content_hash(std::span<const std::byte> content, u64 seed = 0);
 
-// Contents that are equal, two or more: `count` tags from `first` on.
+// Two or more equal contents: their tags are the `count` ones from index `first` on.
 struct EqualGroup {
   ContentHash hash;
   u64 first = 0, count = 0;
@@ -31,7 +31,7 @@ struct EqualGroup {
 
 struct EqualGroups {
   std::vector<EqualGroup> groups; // by hash
-  std::vector<u64> tags;          // within a group ascending
+  std::vector<u64> tags;          // ascending within a group
 };
 
 class EqualContents {
@@ -42,10 +42,10 @@ class EqualContents {
   };
 
 public:
-  // `expected`: about how many will come.
+  // `expected` is a rough number of contents.
   EqualContents(u64 expected, unsigned threads);
 
-  // One thread's.
+  // Each thread has its own.
   class Writer {
   public:
     void add(const ContentHash &hash, u64 tag) {
@@ -59,9 +59,9 @@ public:
   };
   Writer &writer(unsigned thread) { return writers_[thread]; }
 
-  // Once. What was collected is gone then. Throws Interrupted.
+  // May be called once; the collected hashes are gone afterwards. Throws Interrupted.
   EqualGroups take_groups(unsigned threads, const Watch &watch);
-  // The same in parts, one behind the other, for who goes on with all threads: each group is whole within its part.
+  // Returns the same in several parts, for callers that go on with all threads. A group is never split between parts.
   std::vector<EqualGroups> take_parts(unsigned threads, const Watch &watch);
 
 private:

@@ -10,7 +10,7 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 least_share = 8; // of all references: one eighth
+constexpr u64 least_share = 8; // one eighth of all references
 
 ObjectId with_most_references(const Edges &edges, unsigned threads) {
   constexpr u64 part_size = u64{1} << 18;
@@ -30,9 +30,9 @@ ObjectId with_most_references(const Edges &edges, unsigned threads) {
   return ObjectId(out);
 }
 
-// Of what is fanned out, what refers to nothing else but leaves.
+// Finds the fanned-out objects that refer to fanned-out objects and leaves only.
 void find_closed(const Edges &edges, const ObjectBits &left_out, unsigned threads, const Watch &watch, FannedOut &out) {
-  constexpr u64 part_size = u64{1} << 16; // objects; whole words of bits
+  constexpr u64 part_size = u64{1} << 16; // objects per part, in whole words of bits
   out.closed = ObjectBits(edges.objects());
   std::atomic<u64> count{0};
   parallel_for_parts(edges.objects(), part_size, threads, [&](u64 begin, u64 end, unsigned) {
@@ -64,7 +64,7 @@ FannedOut find_fanned_out(const Edges &edges, const Owners &owners, const RootsB
   const std::span<const ObjectId> targets = edges.of(from);
   if (targets.size() * least_share < edges.targets.size() || (owners.links && owners.links->test(from)))
     return {};
-  // Ranks and links only make fewer ways: without them the search reaches more, and fewer objects are found.
+  // Ranks and links only remove paths. Ignoring them reaches more objects, so fewer are found, but none wrongly.
   ObjectBits met(edges.objects());
   met.set(from);
   Reach without(edges, std::move(met), threads, watch);

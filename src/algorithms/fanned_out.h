@@ -1,9 +1,9 @@
-// FannedOut: objects whose dominator is known before any search. Where one object, an array as a rule, has a large
-// share of all references (the list of all orders, the table of a cache), whatever it refers to and nothing reaches
-// without it is dominated by it directly: every way there leads through it, and its own reference skips all between.
-// Whatever else refers to such an object says nothing more of it, and these references are the ones that go anywhere.
-// Costs a look at each object's number of references, a search of what is reached without the array, which is given up
-// when that is much, and one look at each reference; two bits per object.
+// FannedOut: objects whose dominator is known before any search. If one object, usually an array, has a large share of
+// all references (the list of all orders, the table of a cache), it directly dominates every object it refers to that
+// cannot be reached without it: all paths to such an object lead through the array, and the array's own reference
+// bypasses everything between. Other references to these objects change nothing, and they are the ones that jump around
+// in memory. Costs a look at each object's reference count, a search that avoids the array (given up when it finds
+// much), and one look at each reference; two bits per object.
 #pragma once
 #include "algorithms/edges.h"
 #include "algorithms/owners.h"
@@ -14,14 +14,14 @@ namespace dnheap {
 struct RootsByOwner;
 
 struct FannedOut {
-  ObjectId from = no_object; // no_object: no object has so many references, and nothing is fanned out
-  ObjectBits objects;        // what nothing reaches may be among them; none is left out
-  // Those of them that refer to nothing but what is fanned out or left out: no search needs to enter them.
+  ObjectId from = no_object; // no_object: no object has so many references, so nothing is fanned out
+  ObjectBits objects;        // may include unreachable objects; includes none that are left out
+  // The fanned-out objects that refer to nothing but fanned-out or left-out objects: no search needs to enter them.
   ObjectBits closed;
   u64 closed_count = 0;
 };
 
-// `left_out`: objects without references of their own that one object refers to at most.
+// `left_out`: objects without references of their own to which at most one object refers.
 FannedOut find_fanned_out(const Edges &edges, const Owners &owners, const RootsByOwner &roots,
                           const ObjectBits &left_out, unsigned threads, const Watch &watch);
 

@@ -16,7 +16,8 @@ u32 FoundFrom::operator[](ObjectId object) const {
   return other == otherwise_.end() ? usual : usual ? std::min(usual, other->second) : other->second;
 }
 
-// True: it was not met before; where others put, too, not before from such an object.
+// Returns true if the object was not reached before. With other threads at work it checks only earlier meetings of this
+// kind.
 bool FoundFrom::put_otherwise(const Meeting &one, bool alone) {
   std::lock_guard lock(mutex_);
   const auto [at, is_new] = otherwise_.emplace(one.object, one.from);
@@ -25,7 +26,7 @@ bool FoundFrom::put_otherwise(const Meeting &one, bool alone) {
 }
 
 void FoundFrom::end_level() {
-  constexpr u64 few = 4096, least_share = 256; // a place in that table takes some ten times that of a number
+  constexpr u64 few = 4096, least_share = 256; // an entry of the map costs about ten times a number
   if (otherwise_.size() < few || otherwise_.size() * least_share < objects_)
     return;
   LargeArray<u32> all(objects_);

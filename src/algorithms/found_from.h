@@ -1,7 +1,7 @@
-// FoundFrom: whom each object was met from, while a breadth-first search goes level by level; of several in a level the
-// least counts. 4 bytes per object. Where a dominator tree is there already (HeldDirectly), what is met from its
-// dominator takes a bit instead, and only what is not held so directly 4 bytes: the same answers, for two more random
-// looks at each meeting. Several threads may put at once; who reads waits until they have.
+// FoundFrom: the object from which a breadth-first search first reached each object, level by level; among several in a
+// level the least number counts. 4 bytes per object. With a dominator tree (HeldDirectly), objects reached from their
+// dominator take one bit instead and only the others 4 bytes: the same answers for two more random memory reads per
+// meeting. Several threads may put() at once; readers wait until they are done.
 #pragma once
 #include "algorithms/held_directly.h"
 
@@ -16,25 +16,25 @@ namespace dnheap {
 class FoundFrom {
 public:
   struct Meeting {
-    u32 object, from; // `from`: not 0; 1 + an object is that object
+    u32 object, from; // `from` is never 0; the value 1 + id stands for an object
   };
   static constexpr u64 most_at_once = 64;
 
-  // `direct`: null where there is no tree; outlives this.
+  // `direct` may be null if there is no tree; it must outlive this object.
   FoundFrom(u64 objects, const HeldDirectly *direct);
 
-  // 0: not met.
+  // Returns 0 for an object not reached.
   u32 operator[](ObjectId object) const;
 
-  // Asks for what put() will read.
+  // Prefetches the memory that put() will read.
   void prefetch(u32 object) const {
     if (!direct_)
       return __builtin_prefetch(&from_[object], 1);
     direct_->prefetch(ObjectId{object});
     direct_->tree().prefetch_place(ObjectId{object});
   }
-  // first(object) for each that was not met before; where other threads put (not `alone`), for some more than once. At
-  // most most_at_once of them.
+  // Calls first(object) for each object not reached before. If other threads put() at the same time (`alone` is false),
+  // it may call it more than once for some. Takes at most most_at_once meetings.
   template <class First> void put(std::span<const Meeting> meetings, bool alone, First first) {
     if (direct_)
       return put_apart(meetings, alone, first);
@@ -42,12 +42,12 @@ public:
       if (lower(from_[one.object], one.from, alone))
         first(one.object);
   }
-  // Between two levels. Where many are met from another object than their dominator, which then ranks of roots or hubs
-  // have cut off, they are kept as without a tree.
+  // Call this between two levels. If many objects were reached from another object than their dominator (because ranks
+  // of roots or hubs cut it off), switches to 4 bytes for each object, as without a tree.
   void end_level();
 
 private:
-  // The least value but 0 stays; true for the one caller who replaced 0.
+  // Keeps the least non-zero value. Returns true for the one caller who replaced 0.
   static bool lower(u32 &from, u32 value, bool alone) {
     if (alone) {
       u32 old = from;
@@ -70,10 +70,10 @@ private:
 
   const u64 objects_;
   const HeldDirectly *direct_;
-  LargeArray<u32> from_;                   // of those that are not held directly, by their numbers
-  ObjectBits by_dominator_;                // of those that are: met from it
-  std::unordered_map<u32, u32> otherwise_; // and met from another one
-  std::mutex mutex_;                       // for that
+  LargeArray<u32> from_;                   // for objects that are not held directly, by HeldDirectly::number()
+  ObjectBits by_dominator_;                // directly held objects that were reached from their dominator
+  std::unordered_map<u32, u32> otherwise_; // directly held objects that were reached from another object
+  std::mutex mutex_;                       // guards otherwise_
 };
 
 template <class First> void FoundFrom::put_apart(std::span<const Meeting> meetings, bool alone, First first) {

@@ -15,7 +15,8 @@ HeldDirectly::HeldDirectly(const Edges &edges, const DominatorTree &tree, unsign
   };
   parallel_for_parts(edges.objects(), 1 << 14, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
-    std::array<Reference, 64> references; // until their targets' places, and then these' parents, have arrived
+    // References wait here until the prefetched places of their targets, then of the parents, have arrived.
+    std::array<Reference, 64> references;
     std::array<std::optional<TreePlace>, 64> places;
     u64 waiting = 0;
     auto look = [&] {

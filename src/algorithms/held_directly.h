@@ -1,6 +1,6 @@
-// HeldDirectly: the objects whose dominator refers to them, as that of most objects does. Any other referrer of such an
-// object lies below the dominator, so no way from a root over that one is shorter. Costs a look at each reference and
-// three at random places for it; 1.5 bits per object. Immutable; any thread.
+// HeldDirectly: the objects whose dominator refers to them, as most objects' does. Any other referrer of such an object
+// lies below the dominator, so no path from a root through it is shorter. Costs one look at each reference and three
+// random memory reads per reference; 1.5 bits per object. Immutable; any thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "algorithms/object_bits.h"
@@ -10,26 +10,26 @@ namespace dnheap {
 
 class HeldDirectly {
 public:
-  // `tree`: of the same objects; outlives this. Throws Interrupted.
+  // `tree` must be of the same objects and outlive this object. Throws Interrupted.
   HeldDirectly(const Edges &edges, const DominatorTree &tree, unsigned threads, const Watch &watch);
 
   bool test(ObjectId object) const { return bits_.test(object); }
-  // Of an object that is among them.
+  // Returns the dominator. `object` must be held directly.
   ObjectId dominator(ObjectId object) const { return *tree_.object(tree_.parent(*tree_.place(object))); }
-  // The others by their order, and how many these are.
+  // Numbers the objects that are not held directly, in their order. others() returns how many there are.
   u64 number(ObjectId other) const {
     const u64 i = static_cast<u32>(other), word = bits_.words()[i / 64] | ~u64{0} << (i % 64);
     return before_[i / 64] + count_bits(~word);
   }
   u64 others() const { return others_; }
   const DominatorTree &tree() const { return tree_; }
-  // Asks for what test() will read.
+  // Prefetches the memory that test() will read.
   void prefetch(ObjectId object) const { bits_.prefetch(object); }
 
 private:
   const DominatorTree &tree_;
   ObjectBits bits_;
-  LargeArray<u32> before_; // others before each 64 objects
+  LargeArray<u32> before_; // per 64 objects: the others before them
   u64 others_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // ObjectBits: one bit per object, 6 MB for 46 million, so that it stays in a processor's cache where a column would
-// not. Any number of threads may test and claim at once; set and reset only one.
+// not. Any number of threads may call test and claim at once; only one may call set and reset.
 #pragma once
 #include "algorithms/object_id.h"
 #include "base/host/large_array.h"
@@ -18,7 +18,7 @@ public:
   void set(u64 i) { words_[i / 64] |= u64{1} << (i % 64); }
   void set(ObjectId object) { set(static_cast<u32>(object)); }
   void reset(ObjectId object) { words_[static_cast<u32>(object) / 64] &= ~(u64{1} << (static_cast<u32>(object) % 64)); }
-  // Sets the bit; true for the one caller who did.
+  // Sets the bit. Returns true for the one caller who changed it.
   bool claim(u64 i) {
     u64 bit = u64{1} << (i % 64);
     std::atomic_ref<u64> word(words_[i / 64]);
@@ -26,10 +26,10 @@ public:
   }
   bool claim(ObjectId object) { return claim(static_cast<u32>(object)); }
 
-  // Asks for what a later test() will read.
+  // Prefetches the memory that a later test() will read.
   void prefetch(ObjectId object) const { __builtin_prefetch(&words_[static_cast<u32>(object) / 64]); }
 
-  // 64 bits each, the first object's the lowest.
+  // 64 objects per word; the first object has the lowest bit.
   LargeArray<u64> &words() { return words_; }
   const LargeArray<u64> &words() const { return words_; }
 

@@ -8,7 +8,7 @@ namespace dnheap {
 enum class ObjectId : u32 {};
 
 inline constexpr ObjectId no_object{~u32{0}};
-// What an id can tell apart; a heap with more objects is refused in words.
+// The largest number of objects that ids can distinguish; a larger heap is refused with a message.
 inline constexpr u64 most_objects = ~u32{0};
 
 } // namespace dnheap

@@ -1,5 +1,5 @@
-// ObjectSizes: what each object takes in the heap (aligned bytes), four bytes per object; the few that need more stand
-// in a list of their own. A view: whoever built the arrays owns them; any number of threads may read.
+// ObjectSizes: the size of each object in the heap (aligned bytes), four bytes per object. The few larger ones are in a
+// list of their own. A view: whoever built the arrays owns them; any number of threads may read.
 #pragma once
 #include "algorithms/object_id.h"
 

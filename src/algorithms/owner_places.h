@@ -1,6 +1,6 @@
-// OwnerPlaces: which owner holds what stands at a place of a dominator tree. Owners stand below the virtual root only,
-// so no climb is needed, which may be as long as a list. Costs 8 bytes per owner and a binary search. Immutable; any
-// thread.
+// OwnerPlaces: finds the owner that holds a place of a dominator tree. Owners are always children of the virtual root,
+// so a binary search replaces the climb, which may be as long as a list. Costs 8 bytes per owner and a binary search.
+// Immutable; any thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 
@@ -10,13 +10,13 @@ namespace dnheap {
 
 class OwnerPlaces {
 public:
-  // `owners`: how many the tree is of; it must stay.
+  // `owners` is the tree's number of owners. The tree must outlive this object.
   OwnerPlaces(const DominatorTree &tree, u32 owners) : tree_(tree) {
     for (u32 i = 0; i < owners; ++i)
       places_.emplace_back(tree.place(OwnerId{i}), OwnerId{i});
     std::sort(places_.begin(), places_.end());
   }
-  // Nothing where several hold it.
+  // Nullopt if several owners share the object.
   std::optional<OwnerId> above(TreePlace at) const {
     const auto after = std::upper_bound(places_.begin(), places_.end(), std::pair(at, OwnerId{~u32{0}}));
     if (after == places_.begin() || tree_.end(std::prev(after)->first) <= at)

@@ -17,7 +17,7 @@ constexpr u64 most_collapsed = 4;
 struct Group {
   PathState state;
   std::vector<PathStates::Step> steps;
-  std::vector<std::pair<u32, u32>> times; // least and most, by repeat
+  std::vector<std::pair<u32, u32>> times; // least and most turns, by repeat
   u64 instances = 0;
   ObjectId example = no_object;
   u32 merged_into = FoldedPaths::none;
@@ -33,7 +33,7 @@ public:
   Folding(const ShortestPaths &found, u64 objects, const PathLabels &labels, const Watch &watch)
       : found_(found), labels_(labels), watch_(watch), state_(objects), run_(objects), closed_at_(objects) {}
 
-  // The group that the path of this instance belongs to; `none` if the path exceeds the bounds.
+  // Returns the group of this instance's path; `none` if the path exceeds the bounds.
   u32 add(ObjectId instance) {
     fold_up_to(instance);
     u32 object = static_cast<u32>(instance);
@@ -41,7 +41,7 @@ public:
     PathState state = states_.finish(last);
     if (state == no_state)
       return FoldedPaths::none;
-    if (groups.empty() || groups[last_].state != state) // neighbours in the heap are mostly of one group
+    if (groups.empty() || groups[last_].state != state) // heap neighbours mostly share a group
       last_ = group_of(state);
     Group &group = groups[last_];
     ++group.instances;
@@ -56,7 +56,7 @@ public:
     return last_;
   }
 
-  // Merges each group with its shorter variants: the same path, but some repeats are gone through once or never.
+  // Merges each group with its shorter variants: the same path with some repeats gone through once or never.
   void merge() {
     std::vector<u32> order(groups.size());
     std::iota(order.begin(), order.end(), 0);
@@ -92,7 +92,7 @@ private:
     return at->second;
   }
 
-  // Gives a state to each object on the path to `instance`, from the nearest one that has a state already.
+  // Assigns a state to each object on the path to `instance`, starting after the nearest one that has a state.
   void fold_up_to(ObjectId instance) {
     way_.clear();
     std::optional<ObjectId> at = instance;
@@ -120,7 +120,7 @@ private:
     const u32 run = move.count == Count::two || move.count == Count::closed_then_two ? 2
                     : move.count == Count::one_more                                  ? run_[from] + 1
                                                                                      : run_[from];
-    // They are zero at first, and where nothing repeats they stay so: what is not written to takes no memory.
+    // The entries start as zero. Not writing zeros again keeps their pages unused.
     if (closed_at)
       closed_at_[to] = closed_at;
     if (run)
@@ -128,11 +128,11 @@ private:
   }
   static PathState known(PathState state) { return state == no_state ? beyond : state; }
 
-  // A shorter variant of a group's path, whose state exists since some path led there.
+  // A shorter variant of a group's path. It has a state only if some path led there.
   struct Shorter {
     PathState state;
-    std::vector<u32> turns;                      // by repeat: 0, 1, or 2 for any number from there on
-    bool operator<(const Shorter &other) const { // the last repeat decides; more turns come first
+    std::vector<u32> turns;                      // by repeat: 0, 1, or 2 for two and more
+    bool operator<(const Shorter &other) const { // compares the last repeat first; more turns come first
       return std::lexicographical_compare(turns.rbegin(), turns.rend(), other.turns.rbegin(), other.turns.rend(),
                                           std::greater());
     }
@@ -162,7 +162,7 @@ private:
       }
       std::erase_if(ways, [](const Shorter &way) { return way.state == no_state; });
     }
-    std::erase_if(ways, [](const Shorter &way) { // the group itself
+    std::erase_if(ways, [](const Shorter &way) { // remove the group itself
       return std::all_of(way.turns.begin(), way.turns.end(), [](u32 turns) { return turns == 2; });
     });
     std::sort(ways.begin(), ways.end());
@@ -188,7 +188,7 @@ private:
       }
     }
   }
-  // False: without these turns the labels around them have folded into another repeat, so the paths differ.
+  // Returns false if, without these turns, the labels around them fold into another repeat: then the paths differ.
   static bool same_steps(const Group &into, const Group &from, const std::vector<u32> &turns) {
     std::vector<PathStates::Step> expected;
     u64 repeat = 0;
@@ -210,7 +210,7 @@ private:
   std::unordered_map<PathState, u32> by_state_;
   std::vector<u32> way_;
   u64 steps_ = 0;
-  u32 last_ = 0; // the group that was last added to
+  u32 last_ = 0; // the group that was added to last
   // By ObjectId, for objects on a path:
   LargeArray<PathState> state_;
   LargeArray<u32> run_;       // turns of the open repeat, or of the last one before

@@ -41,7 +41,7 @@ PathState PathStates::find(State state) {
 
 PathState PathStates::begin(u32 owner) { return find({.kind = Kind::owner, .value = owner}); }
 
-// One more label that belongs to no open repeat; a square at the end becomes a repeat.
+// Appends a label that belongs to no open repeat. Two equal sequences at the end become a repeat.
 PathStates::Move PathStates::append(PathState before, u32 label) {
   std::array<u32, 2 * longest_period> last{label}; // newest first
   std::array<PathState, 2 * longest_period> below{before};
@@ -107,7 +107,7 @@ PathStates::Move PathStates::move(PathState from, u32 label) {
   return last_move_;
 }
 
-// A turn that is not finished holds no squares, as its unit holds none: appending its labels folds nothing.
+// An unfinished turn contains no squares, since its unit contains none, so appending its labels folds nothing.
 PathState PathStates::finish(PathState state) {
   if (state == no_state || states_[state].turn == 0)
     return state;

@@ -1,6 +1,6 @@
-// PathStates: the machine that folds sequences of labels (see path_folding.h). A state stands for all sequences that
-// are the same but for how often their repeats repeat; the last repeat may be open, in the midst of its next turn.
-// States share their beginnings. For one thread.
+// PathStates: the state machine that folds sequences of labels (see path_folding.h). A state stands for all sequences
+// that differ only in how often their repeats are repeated. The last repeat may be open, in the middle of its next
+// turn. States share their prefixes. For one thread.
 #pragma once
 #include "base/integers.h"
 
@@ -12,7 +12,7 @@
 namespace dnheap {
 
 using PathState = u32;
-inline constexpr PathState no_state = 0; // also: beyond the bounds, and all that follows from there
+inline constexpr PathState no_state = 0; // also used for paths beyond the bounds and for all moves from there
 
 class PathStates {
 public:
@@ -28,7 +28,7 @@ public:
     bool repeats;
     bool operator==(const Step &) const = default;
   };
-  // What a label does to how often the open repeat has been seen.
+  // How a label changes the number of turns seen of the open repeat.
   enum class Count : u8 { as_before, one_more, closed, two, closed_then_two };
   struct Move {
     PathState to = no_state;
@@ -38,25 +38,25 @@ public:
   PathStates() : states_(1) {}
   PathState begin(u32 owner);
   Move move(PathState from, u32 label);
-  // Where move() led from there; no_state: it was never asked. Makes no state.
+  // Returns where move() led from there; no_state if it was never called. Makes no state.
   PathState known_move(PathState from, u32 label) const {
     auto at = moves_.find(u64{from} << 32 | label);
     return at == moves_.end() ? no_state : at->second.to;
   }
-  // No sequence goes on from here: the labels of an unfinished turn are steps of their own.
+  // Ends the sequence: the labels of an unfinished turn become steps of their own.
   PathState finish(PathState state);
-  // An open repeat has a count.
+  // True if the state ends in an open repeat, which has a count.
   bool is_open(PathState state) const { return states_[state].kind == Kind::repeat || states_[state].turn > 0; }
-  PathState root(PathState state) const; // where it began
+  PathState root(PathState state) const; // the state of its beginning
   u32 owner(PathState state) const { return states_[root(state)].value; }
-  std::vector<Step> steps(PathState state) const; // of a finished state
+  std::vector<Step> steps(PathState state) const; // `state` must be finished
 
 private:
   enum class Kind : u8 { owner, label, repeat };
   struct State {
     PathState before = no_state;
     Kind kind = Kind::owner;
-    u8 turn = 0;   // labels seen of the next turn of `before`, a repeat
+    u8 turn = 0;   // number of labels seen of the next turn of `before`, a repeat
     u32 value = 0; // label, or index of the unit
     u32 steps = 0;
     bool operator==(const State &) const = default;
@@ -74,7 +74,8 @@ private:
   std::unordered_map<State, PathState, Hash> known_;
   std::unordered_map<Unit, u32, Hash> known_units_;
   std::unordered_map<u64, Move> moves_; // by state and label
-  u64 last_key_ = 0; // the move made last: neighbours make the same; 0 is none's, as from is no_state
+  // The last move, cached as neighbours make the same one. 0 is not a key, as moves never start at no_state.
+  u64 last_key_ = 0;
   Move last_move_;
 };
 

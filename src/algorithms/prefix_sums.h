@@ -1,6 +1,6 @@
-// PrefixSums: of many numbers, the sum of those before each one, in four bytes per number: 256 of them have one
-// eight-byte sum in common. Where these 256 add up to 4 GiB or more, eight bytes each. Built by all threads in one
-// pass; immutable then, any thread may ask.
+// PrefixSums: the sum of all numbers before each index, in four bytes per number. Each block of 256 numbers shares one
+// eight-byte base; a block that adds up to 4 GiB or more takes eight bytes per number. All threads build it in one
+// pass; immutable afterwards, any thread may read it.
 #pragma once
 #include "base/host/large_array.h"
 #include "base/parallel.h"
@@ -14,10 +14,10 @@ namespace dnheap {
 class PrefixSums {
 public:
   PrefixSums() = default;
-  // value_of(i) for each i below `count`, each once; those of a block with large sums twice.
+  // Calls value_of(i) once for each i below `count`, twice in blocks with large sums.
   template <class ValueOf> PrefixSums(u64 count, unsigned threads, const Watch &watch, ValueOf value_of);
 
-  // Of all numbers before i; i = count: of all.
+  // Returns the sum of all numbers before i; for i = count the total.
   u64 operator[](u64 i) const {
     const u64 base = bases_[i / block_size];
     if (base & is_wide) [[unlikely]]
@@ -28,8 +28,8 @@ public:
 private:
   static constexpr u64 block_size = 256, blocks_at_once = 256, is_wide = u64{1} << 63;
 
-  LargeArray<u32> within_; // one more
-  LargeArray<u64> bases_;  // by block; or where in wide_ its sums begin
+  LargeArray<u32> within_; // count + 1 entries
+  LargeArray<u64> bases_;  // by block; or the index in wide_ where its sums begin
   std::vector<u64> wide_;
 };
 

@@ -10,10 +10,10 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 worth_sharing = 8192; // objects that wait to be looked at
-constexpr u64 part_size = 2048;     // of them handed out at once
+constexpr u64 worth_sharing = 8192; // least waiting objects that are worth a second thread
+constexpr u64 part_size = 2048;     // objects handed out to a thread at once
 
-// Of all bits that are set.
+// Sums the objects whose bits are set.
 Retained total(const ObjectBits &bits, const ObjectSizes &sizes) {
   Retained sum;
   const LargeArray<u64> &words = bits.words();
@@ -30,8 +30,8 @@ Retained total(const ObjectBits &bits, const ObjectSizes &sizes) {
 Reach::Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch)
     : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), met_(std::move(met)) {}
 
-// What these refer to and was not met yet waits next. First come, first served: objects are made in an order that much
-// of what refers to them keeps, so this goes along the heap where going deep would jump.
+// Queues the targets not reached yet. Breadth-first order goes along the heap, as objects are allocated in much the
+// order of their referrers; depth-first order would jump.
 void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
   constexpr u64 ahead = 16;
   for (u64 i = 0; i < objects.size(); ++i) {
@@ -95,7 +95,7 @@ Retained RetainedBySets::of(const std::function<bool(ObjectId)> &in_set) const {
   Timer timer(watch_, "reachable without a set");
   ObjectBits met(edges_.objects());
   std::vector<std::atomic<u64>> counts(2); // objects and bytes of the set
-  parallel_for_parts(edges_.objects(), 1024 * 64, threads_, [&](u64 begin, u64 end, unsigned) { // whole words
+  parallel_for_parts(edges_.objects(), 1024 * 64, threads_, [&](u64 begin, u64 end, unsigned) { // parts of whole words
     u64 objects = 0, bytes = 0;
     for (u64 i = begin; i < end; ++i)
       if (in_set(ObjectId(i))) {
@@ -113,7 +113,8 @@ Retained RetainedBySets::of(const std::function<bool(ObjectId)> &in_set) const {
           reached_.bytes - (left.bytes - counts[1]) - others.bytes};
 }
 
-// `out`: the set, and what precise owners still reach. What they reached before is not held by chance instead.
+// `out` holds the set and the objects that precise owners still reach. Objects that precise owners reached before the
+// removal do not become conservatively held.
 Retained RetainedBySets::held_conservatively_without(const ObjectBits &out) const {
   if (conservative_.empty())
     return {};

@@ -1,6 +1,6 @@
-// Reach: which objects some objects lead to. One bit per object; all threads mark, level by level, and a level of few
-// objects is not worth a second thread. No recursion; memory besides the bits: what waits to be looked at, 4 bytes for
-// each object of two levels.
+// Reach: the objects that some objects lead to. One bit per object. All threads mark, level by level; a level of few
+// objects is left to one thread. No recursion. Costs, besides the bits, 4 bytes for each object of two levels that
+// wait.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "algorithms/object_bits.h"
@@ -14,14 +14,14 @@ class Reach {
 public:
   Reach(const Edges &edges, unsigned threads, const Watch &watch)
       : Reach(edges, ObjectBits(edges.objects()), threads, watch) {}
-  // Objects whose bits are set are taken as met: nothing is followed through them.
+  // Objects whose bits are set in `met` count as reached already: the search does not follow their references.
   Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch);
 
-  // Marks what these lead to, themselves included; may be called several times. False: given up, as these are more than
-  // `most`.
+  // Marks the objects that `starts` lead to, themselves included. May be called several times. Returns false if it gave
+  // up because these were more than `most`.
   bool from(std::span<const ObjectId> starts, u64 most = ~u64{0});
   const ObjectBits &met() const { return met_; }
-  Retained total(const ObjectSizes &sizes) const; // of all bits that are set
+  Retained total(const ObjectSizes &sizes) const; // sums all objects whose bits are set
 
 private:
   void look_at(std::span<const u32> objects, std::vector<u32> &next);
@@ -32,14 +32,15 @@ private:
   ObjectBits met_; // claimed by many threads at once
 };
 
-// What would be freed if all objects of a set went: exactly, by looking at what can still be reached without them. As
-// in the dominator tree, conservative owners hold only what no precise one reaches. Two bits per object.
+// RetainedBySets: computes exactly what would be freed if all objects of a set went, by searching what is still
+// reachable without them. As in the dominator tree, conservative owners hold only objects that no precise owner
+// reaches. Two bits per object.
 class RetainedBySets {
 public:
   RetainedBySets(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
                  const Watch &watch);
   Retained reached() const { return reached_; }
-  // Costs one search each, and a short one over what only conservative owners reach.
+  // Costs one search, and a short one over objects that only conservative owners reach.
   Retained of(const std::function<bool(ObjectId)> &in_set) const;
 
 private:
@@ -49,7 +50,7 @@ private:
   const ObjectSizes sizes_;
   const unsigned threads_;
   const Watch watch_;
-  std::vector<ObjectId> precise_, conservative_; // roots; of the latter those that no precise one reaches
+  std::vector<ObjectId> precise_, conservative_; // roots; the conservative ones that no precise owner reaches
   ObjectBits held_precisely_;
   Retained reached_;
 };

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// How often the pattern of that length stands at `first`.
+// Returns how often the pattern of that length occurs in a row from `first` on.
 u64 times_at(std::span<const u32> sequence, u64 first, u64 length) {
   u64 end = first + length;
   while (end < sequence.size() && sequence[end] == sequence[end - length])

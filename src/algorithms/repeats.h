@@ -1,6 +1,6 @@
-// fold_repeats: a sequence as runs of what follows each other again and again: A B A B A B C is (A B) three times, C.
-// Of the patterns that repeat at a place, of at most most_repeated elements, the one that covers most is taken, of
-// these the shortest. Linear in the elements; from any thread. For calls of a stack that has overflowed.
+// fold_repeats: writes a sequence as runs of repeated patterns: A B A B A B C is (A B) three times, C. Patterns have at
+// most most_repeated elements. Among the patterns that repeat at a place it takes the one that covers most, then the
+// shortest. Linear in the elements; any thread. For the calls of a stack that has overflowed.
 #pragma once
 #include "base/integers.h"
 
@@ -15,13 +15,13 @@ inline constexpr u64 most_repeated = 16; // elements of one pattern
 struct Repeat {
   u64 first = 0;  // index of the first element
   u64 length = 1; // of the pattern
-  u64 times = 1;  // how often it stands there, one behind the other
+  u64 times = 1;  // consecutive occurrences
 };
 
-// Covers the sequence from its beginning to its end, in order. Equal numbers are equal elements.
+// The runs cover the sequence from beginning to end, in order. Equal numbers are equal elements.
 std::vector<Repeat> fold_repeats(std::span<const u32> sequence);
 
-// The same of anything that can be hashed: names, addresses.
+// The same for any hashable elements: names, addresses.
 template <class T> std::vector<Repeat> repeats_of(const std::vector<T> &elements) {
   std::unordered_map<T, u32> numbers;
   std::vector<u32> sequence;

@@ -1,7 +1,7 @@
-// retained_by_group: what the instances of each type (namespace, assembly, ...) retain, all at once, by one sweep over
-// the dominator tree: an object counts for its group unless it stands below another one of that group, which counts
-// already. That is less than what would be freed if all instances of a type went (RetainedBySets): what only several of
-// them together hold is in no instance's subtree.
+// retained_by_group: computes what the instances of each type (namespace, assembly, ...) retain, for all groups in one
+// sweep over the dominator tree. An object counts for its group unless it lies below another object of that group,
+// which counts already. This is less than what would be freed if all instances of a type went (RetainedBySets): an
+// object that only several instances together hold is in no instance's subtree.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "base/parallel.h"
@@ -10,12 +10,12 @@ namespace dnheap {
 
 struct GroupRetained {
   Retained retained;
-  u64 top_level = 0; // instances that stand below no other one
+  u64 top_level = 0; // instances that lie below no other one
 };
 
-// groups_of(ObjectId, visit) calls visit(group) for each group that an object belongs to (its type, its assembly, ...),
-// each less than `groups`; called once or twice per reachable object, from many threads. Memory: 24 bytes per group and
-// thread.
+// groups_of(ObjectId, visit) must call visit(group) for each group of the object (its type, its assembly, ...), each
+// less than `groups`. It is called once or twice per reachable object, from many threads. Memory: 24 bytes per group
+// and thread.
 template <class GroupsOf>
 std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 groups, unsigned threads,
                                               const Watch &watch, GroupsOf groups_of) {
@@ -23,7 +23,7 @@ std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 gro
   threads = std::max(threads, 1u);
   std::vector<std::vector<GroupRetained>> parts(threads, std::vector<GroupRetained>(groups));
   parallel_for(threads, threads, [&](u64 part, unsigned) {
-    std::vector<u32> covered(groups); // places before this one are below an instance that counted
+    std::vector<u32> covered(groups); // places before this one lie below an instance that counted
     u32 begin = static_cast<u32>(u64{tree.size()} * part / threads);
     u32 end = static_cast<u32>(u64{tree.size()} * (part + 1) / threads);
     if (begin == end)
@@ -58,7 +58,7 @@ std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 gro
   return std::move(parts[0]);
 }
 
-// Of one group at most: group_of(ObjectId) < groups, anything else: counts nowhere.
+// For objects in one group at most: group_of(ObjectId) returns a group below `groups`, or any other number for none.
 template <class GroupOf>
 std::vector<GroupRetained> retained_by_group(const DominatorTree &tree, u32 groups, unsigned threads,
                                              const Watch &watch, GroupOf group_of) {

@@ -14,7 +14,7 @@ void sort_out(std::vector<u64> &links) {
   links.erase(std::unique(links.begin(), links.end()), links.end());
 }
 
-// What stands right under the virtual root, by place: pieces by their numbers, then owners.
+// The children of the virtual root, by place: pieces have their numbers, owners follow.
 class Tops {
 public:
   Tops(const DominatorTree &tree, u32 pieces) : tree_(tree) {
@@ -24,7 +24,7 @@ public:
       tops_.emplace_back(at, owner ? pieces + static_cast<u32>(*owner) : piece++);
     });
   }
-  // The one that the object hangs on; nothing reaches it: nullopt.
+  // Returns the child that the object lies below; nullopt if nothing reaches the object.
   std::optional<u32> of(ObjectId object) const {
     const std::optional<TreePlace> place = tree_.place(object);
     if (!place)
@@ -74,7 +74,7 @@ SharedPieces::Links SharedPieces::links_of(const DominatorTree &tree, const Edge
           links.push_back(link(*from, *to));
       }
     }
-    if (links.size() > limits[worker]) { // so that it does not grow with the number of references
+    if (links.size() > limits[worker]) { // bounds the memory, whatever the number of references
       sort_out(links);
       limits[worker] = std::max<u64>(limits[worker], 2 * links.size());
     }
@@ -105,7 +105,7 @@ void SharedPieces::search(const Links &links, const Owners &owners, const Watch 
   constexpr u32 none = ~u32{0};
   const u32 pieces = static_cast<u32>(pieces_.size());
   std::vector<u32> rank_of(pieces, none), met_by(pieces, none), met, work;
-  std::unordered_map<u32, u32> grown; // a set → the same with this owner
+  std::unordered_map<u32, u32> grown; // a set → the same set plus this owner
   const std::vector<u32> ends = owners.ranks.empty() ? std::vector<u32>{owners.precise}
                                                      : std::vector<u32>(owners.ranks.begin(), owners.ranks.end());
   u32 rank = 0;
@@ -123,7 +123,7 @@ void SharedPieces::search(const Links &links, const Owners &owners, const Watch 
         if (++steps % 65536 == 0)
           watch.check();
         if (met_by[to] == owner || (rank_of[to] != none && rank_of[to] != rank))
-          continue; // a rank before this one has it
+          continue; // an earlier rank reached it
         met_by[to] = owner;
         rank_of[to] = rank;
         met.push_back(to);

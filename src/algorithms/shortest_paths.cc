@@ -9,11 +9,11 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 word_part = 64; // words of bits that are handed out at once
+constexpr u64 word_part = 64; // words of bits handed out to a thread at once
 
 } // namespace
 
-// From some 1/2048 of all objects on, going through a bit for each costs less than one thread with a list.
+// From some 1/2048 of all objects on, a pass over the bits of all objects costs less than one thread with a list.
 ShortestPaths::ShortestPaths(const Edges &edges, unsigned threads, const Watch &watch, const HeldDirectly *direct)
     : edges_(edges), threads_(std::max(threads, 1u)), watch_(watch), large_(std::max<u64>(edges.objects() / 2048, 8)),
       from_(edges.objects(), direct), closed_(edges.objects()) {}
@@ -37,7 +37,7 @@ void ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
   close(level);
 }
 
-// The level is complete: from now on no other object takes its objects as its next step.
+// Finishes the level: from now on no other object takes one of its objects as its next step.
 void ShortestPaths::close(Level &level) {
   from_.end_level();
   const u64 found_before = found_.size();
@@ -77,7 +77,7 @@ void ShortestPaths::close(Level &level) {
 
 template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objects, bool alone, Meet meet) {
   constexpr u64 ahead = 16;
-  std::array<FoundFrom::Meeting, FoundFrom::most_at_once> meetings; // until what they write to has arrived
+  std::array<FoundFrom::Meeting, FoundFrom::most_at_once> meetings; // wait until the memory they write to has arrived
   u64 waiting = 0;
   auto hold = [&] {
     from_.put(std::span(meetings).first(waiting), alone, meet);
@@ -101,7 +101,7 @@ template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objec
   hold();
 }
 
-// Empties the level. The next one is told in bits where it may be large.
+// Empties the level. Writes the next one as bits if it may become large.
 void ShortestPaths::expand(Level &level, Level &next) {
   u64 edges = level.is_large ? large_ : 0;
   for (u64 i = 0; i < level.list.size() && edges < large_; ++i)

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 elements_at_once = 4096; // before it is looked whether there are too many others
+constexpr u64 elements_at_once = 4096; // checks `most_others` after each so many elements
 
 template <class T> u64 others_in(const std::byte *at, u64 count) {
   u64 out = 0;

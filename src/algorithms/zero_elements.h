@@ -1,5 +1,5 @@
-// How many elements of an array are zero; gives up as soon as there are more of others than asked. Reads each byte once
-// at most. Any thread.
+// Counts the zero elements of an array; gives up when more others occur than the caller allows. Reads each byte at most
+// once. Any thread.
 #pragma once
 #include "base/bytes.h"
 
@@ -7,8 +7,8 @@
 
 namespace dnheap {
 
-// Nullopt: more than `most_others` elements of that size are not zero. Bytes behind the last whole element do not
-// count.
+// Nullopt if more than `most_others` elements of that size are not zero. Bytes after the last whole element are
+// ignored.
 std::optional<u64> zero_elements(Bytes bytes, u64 size, u64 most_others);
 
 } // namespace dnheap

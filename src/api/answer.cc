@@ -188,7 +188,7 @@ std::vector<Table> Answer::tables() const {
 }
 
 Table Answer::table(std::string_view name) const {
-  // Of two with one name, one is for people: data are wanted.
+  // If two have that name, one of them is for people; return the one for data.
   for (bool data : {true, false})
     for (const Table &table : tables())
       if (table.name() == name && (!data || table.in_data()))

@@ -1,4 +1,4 @@
-// What public answers are made of, from the inside. For the files of this folder.
+// The internal data behind public answers. For the files of this folder.
 #pragma once
 #include "dnheap/answer.h"
 #include "report/answer.h"

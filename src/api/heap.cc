@@ -24,7 +24,7 @@ std::optional<Address> outer(std::optional<dnheap::Address> address) {
 
 Tally outer(const dnheap::Tally &tally) { return {tally.count, tally.bytes, tally.aligned_bytes}; }
 
-// One walk's type numbers, of which it gives out its own, turned into TypeIds; each asked for once.
+// Translates the type numbers of one walk into TypeIds; looks each up once.
 class KnownTypes {
 public:
   explicit KnownTypes(State &state)
@@ -96,7 +96,7 @@ HeapBlocks::~HeapBlocks() = default;
 
 std::span<const HeapObject> HeapBlocks::next() {
   auto &[state, losses, types, cursor, block] = *inside_;
-  if (losses != state.losses()) // the heap that the cursor goes over is not there any more
+  if (losses != state.losses()) // the heap under the cursor no longer exists
     throw Error(state.inside().target().path + ": part of it was lost while it was read; begin anew");
   state.inside().watch().check();
   block.clear();

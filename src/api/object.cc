@@ -15,7 +15,7 @@ std::vector<FieldValue> outer(const std::vector<dnheap::FieldValue> &values) {
   return out;
 }
 
-// Paths are made of "._items": by itself a field is called "_items".
+// Paths consist of "._items"; a field alone is called "_items".
 std::string_view without_dot(std::string_view name) {
   if (name.starts_with('.'))
     name.remove_prefix(1);

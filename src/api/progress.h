@@ -1,4 +1,4 @@
-// What is inside a public Progress: what the library's passes report to. For this folder.
+// The data inside a public Progress, to which the library's passes report. For this folder.
 #pragma once
 #include "base/watch.h"
 #include "dnheap/snapshot.h"

@@ -1,4 +1,4 @@
-// What public records are made of, from the inside. For the files of this folder.
+// The internal data behind public records. For the files of this folder.
 #pragma once
 #include "analysis/records/record.h"
 #include "dnheap/record.h"

@@ -66,13 +66,13 @@ std::optional<Object> Snapshot::find_object(Address address) const {
   if (object == no_object && state_->inside().heap().holds(address.value())) {
     object = index.last_at_or_before(address.value());
     if (object != no_object && address.value() - index.address(object) >= state_->view().aligned_size(object))
-      object = no_object; // ends before that
+      object = no_object; // the object ends before the address
   }
   return object == no_object ? std::nullopt : std::optional(state_->object(object));
 }
 
 Object Snapshot::object(Address address) const {
-  std::string note; // that the address is inside it
+  std::string note; // says that the address is inside it
   return state_->object(state_->view().at(address.value(), note));
 }
 

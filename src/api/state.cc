@@ -10,7 +10,7 @@ State::State(std::unique_ptr<dnheap::Snapshot> of) : of_(std::move(of)) {}
 State::~State() = default;
 
 report::Answer State::ask(const dnheap::Verb &verb, const dnheap::Question &question) {
-  // What is lost is taken out of the memory.
+  // Lost bytes are taken out of the memory, so a new size means that kept results must be discarded.
   struct Losses {
     State &state;
     u64 known;

@@ -1,6 +1,6 @@
-// State: what stands behind a public Snapshot, and behind all that it hands out: the Snapshot that the library itself
-// works with, and what public functions keep besides. For the files of this folder, which turn inner things into public
-// ones, and do nothing else. One thread at a time.
+// State: the object behind a public Snapshot and everything it returns: the internal Snapshot, and further results that
+// public functions keep. For the files of this folder, which only convert internal values into public ones. One thread
+// at a time.
 #pragma once
 #include "algorithms/reach.h"
 #include "analysis/objects/field_values.h"
@@ -20,25 +20,25 @@ public:
   State(const State &) = delete;
 
   dnheap::Snapshot &inside() { return *of_; }
-  // The same as dnheap::ask(), which throws away what was worked out when part of the dump was lost.
+  // The same as dnheap::ask(), which discards results when part of the dump was lost.
   report::Answer ask(const dnheap::Verb &verb, const dnheap::Question &question);
-  // Changes whenever that was so.
+  // Returns a number that changes whenever results were discarded.
   dnheap::u64 losses() const { return losses_; }
-  // Throws Error when part of the dump was lost since it was opened: what was built before that may be wrong.
+  // Throws Error if part of the dump was lost since it was opened, as earlier results may be wrong then.
   void check_memory();
 
-  // Types that have objects, but Free: by TypeId, ascending. The first call walks the heap.
+  // Returns the types that have objects, without Free: by TypeId, ascending. The first call walks the heap.
   const std::vector<dnheap::Address> &types();
   std::optional<TypeId> type_id(dnheap::Address method_table);
-  // The first calls build what they are named after.
+  // The first call of each builds the object that it is named after.
   dnheap::ObjectView &view();
   dnheap::FieldValues &values();
-  std::span<const dnheap::u64> first_references(); // as GraphEdges has them
+  std::span<const dnheap::u64> first_references(); // in the form of GraphEdges::first
   const dnheap::Referrers &referrers();
   const dnheap::RetainedBySets &retained_by_sets();
 
   static State &of(const Snapshot &snapshot) { return *snapshot.state_; }
-  // What is handed out.
+  // Make the public objects.
   static Snapshot snapshot(std::unique_ptr<dnheap::Snapshot> of);
   static dnheap::SnapshotOptions inner(const OpenOptions &options);
   static dnheap::Watch watch(Progress *progress);
@@ -50,7 +50,7 @@ public:
   Graph graph() { return Graph(this); }
 
 private:
-  // What rests on the Snapshot's results.
+  // Data that depend on the Snapshot's results.
   struct Kept {
     std::optional<std::vector<dnheap::Address>> types;
     std::unique_ptr<dnheap::ObjectView> view;

@@ -54,7 +54,7 @@ const dnheap::Verb &inner(const Verb &verb) {
   throw UsageError("there is no verb '" + std::string(verb.name) + "'");
 }
 
-// What the command line refuses before it opens anything.
+// Refuses what the command line refuses before it opens anything.
 void check(const Verb &verb, const Question &question) {
   const std::string name = "'" + std::string(verb.name) + "'";
   for (const QuestionOption &option : question_options())

@@ -1,5 +1,5 @@
-// Chunks: a list that grows without copying what is in it, nor taking up to twice the memory meanwhile: for millions of
-// things that are collected one by one, and then read in their order. Not safe for several threads.
+// Chunks: a list that grows without copying its elements and without temporarily taking twice the memory: for millions
+// of things that are collected one by one, then read in order. Not safe for several threads.
 #pragma once
 #include "base/integers.h"
 
@@ -17,7 +17,7 @@ public:
     chunks_.back().push_back(one);
   }
   u64 size() const { return chunks_.empty() ? 0 : (chunks_.size() - 1) * chunk_size + chunks_.back().size(); }
-  // visit(const T &) for each, as they came.
+  // Calls visit(const T &) for each element, in order of insertion.
   template <class Visit> void for_each(Visit &&visit) const {
     for (const std::vector<T> &chunk : chunks_)
       for (const T &one : chunk)

@@ -1,5 +1,6 @@
-// count_bits: how many bits of a word are set. For loops that ask for each reference: std::popcount is a call where the
-// program may not take the processor's instruction for granted, and the oldest x86-64 have none. for_each_bit: which.
+// count_bits: returns how many bits of a word are set. For loops that ask for each reference: std::popcount is a call
+// if the compiler cannot assume the processor's instruction, which the oldest x86-64 lack. for_each_bit: visits the set
+// bits.
 #pragma once
 #include "base/integers.h"
 
@@ -13,7 +14,7 @@ constexpr u64 count_bits(u64 word) {
   return ((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56;
 }
 
-// visit(number) for each bit that is set, the lowest, 0, first.
+// Calls visit(number) for each set bit, from the lowest (0) up.
 template <class Visit> void for_each_bit(u64 word, Visit &&visit) {
   for (; word; word &= word - 1)
     visit(static_cast<u64>(std::countr_zero(word)));

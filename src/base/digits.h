@@ -7,8 +7,8 @@
 
 namespace dnheap {
 
-// All of the text, which has digits of that base and nothing else. Nullopt: it is empty or has something else, or the
-// number is too large.
+// Parses a text that consists only of digits of that base. Nullopt: it is empty or has other characters, or the number
+// is too large.
 std::optional<u64> number_of_digits(std::string_view text, int base = 10);
 
 } // namespace dnheap

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_nested = 64;
 
-// What nlohmann's parser tells, made into a tree.
+// Builds the tree from the events of nlohmann's parser.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
   bool null() override { return add(Json()); }
@@ -22,7 +22,7 @@ public:
   bool number_unsigned(number_unsigned_t value) override { return add(Json(u64{value})); }
   bool number_float(number_float_t, const string_t &) override { return add(Json(Json::Fraction{})); }
   bool string(string_t &value) override { return add(Json(std::make_unique<std::string>(std::move(value)))); }
-  bool binary(binary_t &) override { return false; } // no text has it
+  bool binary(binary_t &) override { return false; } // JSON text has none
   bool start_object(std::size_t) override { return open(std::make_unique<Json::Members>(), nullptr); }
   bool start_array(std::size_t) override { return open(nullptr, std::make_unique<Json::List>()); }
   bool key(string_t &name) override {
@@ -54,11 +54,11 @@ public:
   Json take() { return std::move(root_); }
 
 private:
-  // An object or a list whose end has not come yet.
+  // An object or list whose end has not been reached.
   struct Open {
     std::unique_ptr<Json::Members> members;
-    std::unique_ptr<Json::List> list; // one of the two
-    std::string name;                 // of the member whose value comes next
+    std::unique_ptr<Json::List> list; // exactly one of the two is set
+    std::string name;                 // the name of the member whose value comes next
   };
 
   bool open(std::unique_ptr<Json::Members> members, std::unique_ptr<Json::List> list) {

@@ -1,7 +1,7 @@
-// Json: a text in JSON, read by nlohmann's parser into a tree that is not changed any more. The text is untrusted: what
-// is malformed, nested deeper than 64, or named twice in one object is an Error. A tree takes some 16 bytes per byte of
-// text at most. Unlike nlohmann's own trees, destroying one allocates nothing, so that a dump can be given up when
-// there is no memory left. Any thread may read it.
+// Json: JSON text, parsed by nlohmann's parser into an immutable tree. The text is untrusted: malformed text, nesting
+// deeper than 64, or a name that occurs twice in one object is an Error. A tree takes at most some 16 bytes per byte of
+// text. Unlike nlohmann's own trees, destroying one allocates nothing, so a dump can be closed when memory has run out.
+// Any thread may read it.
 #pragma once
 #include "base/integers.h"
 
@@ -17,8 +17,8 @@ class Json {
 public:
   struct Member;
   using List = std::vector<Json>;
-  using Members = std::vector<Member>; // in the order of their names
-  struct Fraction {};                  // a number that no 64 bits hold; nothing needs its value
+  using Members = std::vector<Member>; // sorted by name
+  struct Fraction {};                  // a number that does not fit 64 bits; nothing needs its value
 
   Json() = default; // null
   template <class T> explicit Json(T value) : value_(std::move(value)) {}
@@ -30,7 +30,7 @@ public:
   bool is_list() const { return holds<std::unique_ptr<List>>(); }
   bool is_object() const { return holds<std::unique_ptr<Members>>(); }
 
-  // These throw Error where the value is of another kind.
+  // Throw Error if the value is of another kind.
   bool boolean() const;
   u64 number() const;  // not negative
   u64 integer() const; // negative ones in two's complement
@@ -40,8 +40,8 @@ public:
   const Json &at(std::string_view name) const;
   const Json &at(u64 index) const;
 
-  const Json *find(std::string_view name) const; // null: no object, or it has no such member
-  std::string shown() const;                     // for messages: scalars as they are, of lists and objects the kind
+  const Json *find(std::string_view name) const; // null: not an object, or no such member
+  std::string shown() const;                     // for messages: scalars as they are; for lists and objects the kind
 
 private:
   template <class T> bool holds() const { return std::holds_alternative<T>(value_); }
@@ -56,10 +56,10 @@ struct Json::Member {
   Json value;
 };
 
-// Throws Error: "its JSON …".
+// Throws Error with a text that begins "its JSON …".
 Json parse_json(std::string_view text);
 
-// "text", quoted and escaped; what is not UTF-8 becomes U+FFFD.
+// Returns the text quoted and escaped; invalid UTF-8 becomes U+FFFD.
 std::string json_quoted(std::string_view text);
 
 } // namespace dnheap

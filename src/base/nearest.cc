@@ -32,7 +32,7 @@ u64 changes_between(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
-  u64 fewest = std::max<u64>(word.size() / 3, 1) + 1; // one slip in a short word, more in a long one
+  u64 fewest = std::max<u64>(word.size() / 3, 1) + 1; // one typo in a short word, more in a long one
   for (std::string_view candidate : candidates) {
     u64 changes = changes_between(word, candidate);
     if (word.size() >= 2 && candidate.starts_with(word))

@@ -1,4 +1,4 @@
-// "did you mean …?": the candidate that is closest to a mistyped word. Costs |word|·|candidate| each; for error texts.
+// "did you mean …?": finds the candidate closest to a mistyped word. Costs |word|·|candidate| each; for error texts.
 #pragma once
 #include <span>
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace dnheap {
 
-// The candidate with the fewest insertions, deletions, replacements and swaps of neighbours from `word`, or one that
-// `word` begins; empty when none is near enough to be meant.
+// Returns the candidate with the fewest insertions, deletions, replacements and swaps of neighbours from `word`, or one
+// that begins with `word`; empty if none is close enough.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-// ", did you mean 'stat'?" or nothing.
+// Returns ", did you mean 'stat'?" or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 } // namespace dnheap

@@ -1,5 +1,5 @@
-// What was asked for (an address, a type) is not in the target, though the question is a sound one. Apart from error.h,
-// which everything includes, since only those who look something up need it.
+// NotFound: the requested item (an address, a type) is not in the target, although the question is valid. Not in
+// error.h, which everything includes, since only look-ups need it.
 #pragma once
 #include "base/error.h"
 

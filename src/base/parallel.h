@@ -1,6 +1,6 @@
 // parallel_for: the only form of concurrency here. Each iteration writes its own slot; the caller merges afterwards.
-// Costs one thread start per extra thread (~30 us), so loops with little work should pass threads = 1. Where the system
-// refuses a thread (a limit on processes, a security profile), those that there are do all the work.
+// Costs one thread start per extra thread (~30 us), so loops with little work should pass threads = 1. If the system
+// refuses a thread (a limit on processes, a security profile), the existing threads do all the work.
 #pragma once
 #include "base/integers.h"
 
@@ -13,10 +13,10 @@
 
 namespace dnheap {
 
-// Calls body(i, worker) for each i in [0, count), from up to `threads` threads; worker < threads names the thread, so
-// that scratch space can be kept per worker. Iterations are handed out in order, one by one; none may wait for another
-// one, as there may be one thread only. The first exception stops the hand-out and is thrown here once all threads have
-// ended.
+// Calls body(i, worker) for each i in [0, count), from up to `threads` threads; worker < threads identifies the thread,
+// so that scratch space can be kept per worker. Iterations are handed out in order, one by one. None may wait for
+// another one, as there may be one thread only. After the first exception no more iterations start, and it is rethrown
+// here once all threads have ended.
 template <class Body> void parallel_for(u64 count, unsigned threads, Body body) {
   std::atomic<u64> next{0};
   std::atomic<bool> failed{false};
@@ -45,7 +45,7 @@ template <class Body> void parallel_for(u64 count, unsigned threads, Body body) 
     std::rethrow_exception(error);
 }
 
-// The same for what is cheap one by one: body(begin, end, worker) for parts of [0, count), each but the last of
+// The same for cheap iterations: calls body(begin, end, worker) for parts of [0, count), each but the last of
 // part_size.
 template <class Body> void parallel_for_parts(u64 count, u64 part_size, unsigned threads, Body body) {
   parallel_for((count + part_size - 1) / part_size, threads, [&](u64 part, unsigned worker) {

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-// The power of two of "", "k", "KB", "KiB", "m", …
+// Returns the power of two for "", "k", "KB", "KiB", "m", …
 std::optional<int> power_of_unit(std::string_view text) {
   std::string lower(text);
   for (char &c : lower)

@@ -20,7 +20,7 @@ std::string bytes_text(u64 bytes) {
     return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);
   int unit = 0;
-  // 1023.95 would print as 1024.0: step up before that.
+  // 1023.95 would print as 1024.0: use the next unit from there on.
   while (value >= 1023.95 && unit < 6) {
     value /= 1024;
     ++unit;

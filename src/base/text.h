@@ -12,11 +12,12 @@ std::string hex_bytes(const u8 *data, u64 size);   // a1b2c3
 std::string bytes_text(u64 bytes);                 // 861.0 MiB, 12 B
 std::string count_text(u64 count);                 // 46,077,786
 std::string lower_case(std::string_view text);     // of ASCII letters
-std::string total_of(u64 count, const char *what); // total of 1 row, total of 1,234 rows: `what` is one
+std::string total_of(u64 count, const char *what); // total of 1 row, total of 1,234 rows: `what` is the singular
 
-// What is longer than `limit` is cut with "…". For names: whoever writes them takes care of control characters.
+// Cuts a text longer than `limit` with "…". For names: the writer handles control characters.
 std::string shortened(std::string_view text, u64 limit = 1024);
-// One line that is safe to print: control characters of a hostile dump become '?', longer than `limit` is cut with "…".
+// Makes one line that is safe to print: control characters of a hostile dump become '?', text longer than `limit` is
+// cut with "…".
 std::string printable(std::string_view text, u64 limit = 1024);
 
 } // namespace dnheap

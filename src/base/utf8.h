@@ -1,4 +1,4 @@
-// What is UTF-8 and what is not. No state, any thread.
+// Validates UTF-8. No state, any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -6,8 +6,8 @@
 
 namespace dnheap {
 
-// Bytes of the character at the start of `text` (not empty), or 0 if there is none: bad first byte, too short, longer
-// than need be, a surrogate or beyond U+10FFFF.
+// Returns the length in bytes of the character at the start of `text` (not empty), or 0 if it is invalid: bad first
+// byte, too short, longer than necessary, a surrogate or beyond U+10FFFF.
 inline u64 utf8_length(std::string_view text) {
   auto byte = [&](u64 i) { return static_cast<u8>(text[i]); };
   u8 lead = byte(0);

@@ -1,6 +1,6 @@
-// What a pass tells whoever waits for it: how far it is (Progress) and, when it is over, how long it took (PassTimes).
-// Both are owned by the embedder and passed down by pointer inside Watch; null members cost nothing. Progress may be
-// read, and cancel set, from any thread or signal handler; PassTimes belongs to the thread that drives the passes.
+// Watch: how a pass reports to its caller: progress (Progress) and, when it is over, its duration (PassTimes). Both are
+// owned by the embedder and passed down by pointer inside Watch; null members cost nothing. Progress may be read, and
+// cancel set, from any thread or signal handler; PassTimes belongs to the thread that drives the passes.
 #pragma once
 #include "base/error.h"
 #include "base/integers.h"
@@ -13,7 +13,7 @@
 namespace dnheap {
 
 struct Progress {
-  std::atomic<const char *> pass{nullptr}; // a string literal: what is being done
+  std::atomic<const char *> pass{nullptr}; // a string literal: the name of the pass
   std::atomic<u64> done{0}, total{0};      // in bytes of the pass
   std::atomic<u64> objects{0};             // objects seen so far, where the pass sees objects
   std::atomic<bool> cancel{false};         // set by the embedder; passes then throw Interrupted
@@ -22,7 +22,7 @@ struct Progress {
 struct PassTime {
   std::string name;
   double seconds = 0;
-  u64 bytes = 0; // read by the pass; 0 where that says nothing
+  u64 bytes = 0; // read by the pass; 0 if not meaningful
 };
 
 struct Watch {
@@ -35,8 +35,8 @@ struct Watch {
   }
 };
 
-// Stands at the top of a pass: `Timer timer(watch, "walk");`. The pass has its place among the times from here on, and
-// its time when it goes out of scope, where nothing is allocated: that may be for want of memory.
+// Declared at the top of a pass: `Timer timer(watch, "walk");`. The constructor adds the pass to the times; the
+// destructor only sets its duration and allocates nothing, since memory may have run out.
 class Timer {
 public:
   Timer(const Watch &watch, const char *name, u64 total_bytes = 0) : watch_(watch) {

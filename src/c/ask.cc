@@ -1,4 +1,4 @@
-// Questions in the words of the command line, answered as JSON.
+// Answers questions in the words of the command line as JSON.
 #include "c/opened.h"
 #include "cli/answering.h"
 
@@ -9,7 +9,7 @@ namespace dnheap::c {
 
 namespace {
 
-// Copies of them: the options keep no views, but the words that we add lie beside them.
+// Copies the words: the options keep no views, but words that we add are put beside them.
 std::vector<std::string> words_of(const char *function, const char *const *arguments, std::size_t count) {
   require(function, {{"arguments", arguments}});
   if (!count)
@@ -23,7 +23,7 @@ std::vector<std::string> words_of(const char *function, const char *const *argum
 }
 
 cli::Options parsed(std::vector<std::string> words) {
-  words.insert(words.begin(), "--format=json"); // a later one counts
+  words.insert(words.begin(), "--format=json"); // a later one takes precedence
   const std::vector<std::string_view> arguments(words.begin(), words.end());
   cli::Options out = cli::parse_options(arguments, verbs());
   if (out.help || out.version || out.perf || out.strict || !out.html.empty() || !out.output.empty())
@@ -32,7 +32,7 @@ cli::Options parsed(std::vector<std::string> words) {
   return out;
 }
 
-// A verb that a Snapshot answers, with the target's name put where the command line has it.
+// Parses a question for a verb that a Snapshot answers, with the target's name where the command line has it.
 cli::Options question(const Opened &opened, std::vector<std::string> words) {
   const std::string name = words[0];
   const Verb &verb = verb_called(name);
@@ -58,7 +58,7 @@ std::string text_of(const Answer &answer, const cli::Options &options) {
                                             .color = options.color == "always"});
 }
 
-// To C's memory.
+// Copies the text to memory of C's malloc().
 void give(const std::string &text, char **answer, std::size_t *size) {
   char *out = static_cast<char *>(std::malloc(text.size() + 1));
   if (!out)

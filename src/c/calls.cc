@@ -10,7 +10,7 @@ namespace dnheap::c {
 
 namespace {
 
-// Of a thread. Where there is no memory even for the text, there is the code's.
+// The last error of a thread. If there is no memory even for the text, the code's general text is used.
 struct LastError {
   std::string text;
   const char *fixed = "";
@@ -20,7 +20,7 @@ thread_local LastError last;
 int failed(int code, const char *text) noexcept {
   last.fixed = dnheap_code_text(code);
   try {
-    last.text = printable_text(text); // names of files may be any bytes
+    last.text = printable_text(text); // file names may have any bytes
     last.fixed = nullptr;
   } catch (const std::bad_alloc &) {
   }

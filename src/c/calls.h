@@ -1,5 +1,5 @@
-// What each function of the C interface does around its work: nothing is thrown out of it, its error gets a code and a
-// text, pointers that must not be null are not. Free of cost; any thread.
+// Common work around each function of the C interface: exceptions become a code and a text, and pointers that must not
+// be null are checked. Free of cost; any thread.
 #pragma once
 #include "dnheap.h"
 #include "dnheap/error.h"
@@ -13,23 +13,23 @@
 
 namespace dnheap::c {
 
-// The code of what `work` throws, whose text dnheap_error() then has; or DNHEAP_OK.
+// Runs `work`. Returns DNHEAP_OK, or the code of its exception, whose text dnheap_error() then returns.
 int guarded(const std::function<void()> &work) noexcept;
 
 struct Pointer {
   const char *name;
   const void *value;
 };
-// Throws UsageError that names the first that is null.
+// Throws UsageError that names the first null pointer.
 void require(const char *function, std::initializer_list<Pointer> pointers);
 
-// Structs whose first member is the size that the caller knows. Throws UsageError when that cannot be.
+// Checks a struct whose first member is the size known to the caller. Throws UsageError if that size is impossible.
 template <class Struct> void check_size(const char *function, const Struct &of) {
   if (of.size < sizeof(std::size_t) || of.size > 1 << 16)
     throw UsageError(std::string(function) + ": the struct's size is not set");
 }
 
-// As much of `from` as the caller knows; the size stays the caller's.
+// Copies as much of `from` as the caller knows; the size stays the caller's.
 template <class Struct> void fill(Struct &to, Struct from) {
   from.size = to.size;
   std::memcpy(&to, &from, std::min(to.size, sizeof(Struct)));

@@ -1,5 +1,5 @@
-// Opened: what a dnheap_snapshot stands for: a Snapshot with its Progress and its own thread, shared by the rows that
-// are read from it, so that these can be closed later. Any thread; see own_thread.h.
+// Opened: the object behind a dnheap_snapshot: a Snapshot with its Progress and its own thread, shared by the rows read
+// from it, so that these can be closed later. Any thread; see own_thread.h.
 #pragma once
 #include "c/calls.h"
 #include "c/own_thread.h"
@@ -13,16 +13,16 @@ namespace dnheap::c {
 
 class Opened {
 public:
-  // After fork() the child never takes it apart: threads and stopped processes are its parent's.
+  // In a child after fork() it is never destroyed: threads and stopped processes belong to the parent.
   static std::shared_ptr<Opened> make(dnheap_on_progress on_progress, void *context);
   ~Opened();
 
-  // Does it on the own thread, and tells the caller's on_progress meanwhile.
+  // Runs `work` on the own thread, and calls the caller's on_progress meanwhile.
   void run(const std::function<void()> &work);
   Progress &progress() { return progress_; }
 
-  std::optional<Snapshot> snapshot; // on the own thread alone
-  std::string target;               // as a command line names it
+  std::optional<Snapshot> snapshot; // used on the own thread alone
+  std::string target;               // its name on a command line
   TargetInfo info;
 
 private:
@@ -36,7 +36,7 @@ private:
 
 } // namespace dnheap::c
 
-// Copied by whoever is at work on it, so that on_progress may close it.
+// Every function copies `opened` while it works, so that on_progress may close the snapshot.
 struct dnheap_snapshot {
   std::shared_ptr<dnheap::c::Opened> opened;
 };

@@ -9,12 +9,13 @@ namespace dnheap::c {
 
 namespace {
 
-#ifdef _WIN32 // which has none that a thread could be interrupted by
+#ifdef _WIN32 // Windows has no signals that interrupt a thread
 struct SignalsForOthers {
   ~SignalsForOthers() {}
 };
 #else
-// The signals of the program that we are in are for its own threads, not for ours. Faults are for who makes them.
+// Blocks signals: those of the host program are for its own threads, not for ours. Faults still go to the thread that
+// causes them.
 class SignalsForOthers {
 public:
   SignalsForOthers() {
@@ -35,7 +36,7 @@ private:
 } // namespace
 
 OwnThread::OwnThread() {
-  const SignalsForOthers blocked; // a new thread has its maker's mask
+  const SignalsForOthers blocked; // a new thread inherits its creator's mask
   thread_ = std::thread([this] { serve(); });
 }
 

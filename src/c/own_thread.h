@@ -1,6 +1,7 @@
-// OwnThread: the thread that does all the work of one snapshot, so that callers may come from any: they wait in turn. A
-// process that is stopped (ptrace) can be let go by the thread that stopped it only, and a caller's stack may be small.
-// A call costs 10 to 50 µs. Any thread may call; but not its own, and nobody after fork(), which copies no threads.
+// OwnThread: the thread that does all the work of one snapshot, so that calls may come from any thread: they wait in
+// turn. It is needed because only the thread that stopped a process (ptrace) can release it, and because a caller's
+// stack may be small. A call costs 10 to 50 µs. Any thread may call except this one itself; nobody may after fork(),
+// which copies no threads.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -15,12 +16,12 @@ namespace dnheap::c {
 class OwnThread {
 public:
   OwnThread();
-  ~OwnThread(); // not after fork(): it would wait for ever
+  ~OwnThread(); // not after fork(), where it would wait for ever
   OwnThread(const OwnThread &) = delete;
 
-  // Does `work` there and returns when it is done; throws what it throws. Calls `meanwhile` here, ten times a second,
-  // until that throws: this goes to the caller, but when `work` is done, too.
-  // Throws UsageError when `meanwhile` itself asks for more, or the process is not the one that it belongs to.
+  // Runs `work` on the thread and returns when it is done; rethrows its exception. Calls `meanwhile` on the caller's
+  // thread, ten times a second. Throws UsageError if `meanwhile` itself calls run(), or if this process is not the one
+  // that made the thread.
   void run(const std::function<void()> &work, const std::function<void()> &meanwhile);
   bool is_of_this_process() const { return process_ == ::getpid(); }
 
@@ -28,8 +29,8 @@ private:
   void serve();
 
   const pid_t process_ = ::getpid();
-  std::mutex turn_;                       // whose it is
-  std::atomic<std::thread::id> caller_{}; // who has it
+  std::mutex turn_;                       // held by the thread whose turn it is
+  std::atomic<std::thread::id> caller_{}; // the thread that holds turn_
   std::mutex mutex_;                      // of what follows
   std::condition_variable changed_;
   const std::function<void()> *work_ = nullptr;

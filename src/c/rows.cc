@@ -1,5 +1,5 @@
-// What is read row by row. Whatever a Snapshot may throw away (when part of its dump was lost) is asked for anew each
-// time, which costs nothing while it is there.
+// Reads results row by row. A Snapshot may discard results (when part of its dump was lost), so they are asked for anew
+// each time, which costs nothing while they exist.
 #include "c/rows.h"
 
 #include "dnheap/text.h"
@@ -35,7 +35,7 @@ private:
   std::size_t at_ = 0;
 };
 
-// One object after the other, out of blocks. A live process is copied first: it may be let go amid the rows.
+// Reads the objects one by one from blocks. A live process is copied first, since it may be released amid the rows.
 class Objects {
 public:
   explicit Objects(Snapshot &of) : blocks_(blocks_of(of)) {}
@@ -235,7 +235,7 @@ using namespace dnheap::c;
 
 struct dnheap_rows {
   std::shared_ptr<Opened> opened;
-  std::unique_ptr<Rows> rows; // null: at their end
+  std::unique_ptr<Rows> rows; // null: at the end
 };
 
 namespace {
@@ -292,7 +292,7 @@ int dnheap_next(dnheap_rows *rows, void *buffer, size_t row_size, size_t capacit
     opened->run([&] {
       if (rows->rows && (row_size < rows->rows->smallest_row() || row_size > 1 << 16 || row_size % 8))
         throw dnheap::UsageError("dnheap_next: row_size is not the size of such a row");
-      std::unique_ptr<Rows> taken = std::move(rows->rows); // when it fails they are at their end
+      std::unique_ptr<Rows> taken = std::move(rows->rows); // if it fails they are at their end
       const std::size_t filled = taken ? taken->fill(static_cast<std::byte *>(buffer), row_size, capacity) : 0;
       rows->rows = std::move(taken);
       *count = filled;
@@ -304,7 +304,7 @@ void dnheap_close_rows(dnheap_rows *rows) {
   if (!rows)
     return;
   const std::shared_ptr<Opened> opened = rows->opened;
-  // On the thread that they belong to; where there is none any more, after fork(), they are left to exit().
+  // Destroys them on their own thread. After fork() there is no such thread, so they are left to exit().
   if (guarded([&] { opened->run([&] { rows->rows.reset(); }); }) != DNHEAP_OK)
     static_cast<void>(rows->rows.release());
   delete rows;

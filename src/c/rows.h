@@ -1,5 +1,5 @@
-// Rows: what a dnheap_rows stands for: a kind of row, and where the next one comes from. Holds its Opened; its members
-// are for that one's own thread.
+// Rows: the object behind a dnheap_rows: a kind of row, and the source of the next one. Keeps its Opened alive; its
+// members are for that one's own thread.
 #pragma once
 #include "c/opened.h"
 
@@ -15,8 +15,8 @@ public:
   virtual std::size_t smallest_row() const = 0;
 };
 
-// Of rows that are a Row of the header, whose first version had so many bytes: programs made with that one are here to
-// stay.
+// For rows declared in the header as Row, whose first version had `first_version` bytes: programs built with that one
+// must keep working.
 template <class Row, std::size_t first_version> class RowsOf : public Rows {
   static_assert(sizeof(Row) >= first_version);
 
@@ -39,7 +39,7 @@ public:
 
 protected:
   virtual bool next(Row &row) = 0;
-  // Keeps a text until the next fill().
+  // Keeps a text alive until the next fill().
   const char *keep(std::string text) { return texts_.emplace_back(std::move(text)).c_str(); }
 
   Snapshot &snapshot;

@@ -1,4 +1,4 @@
-// Opening, and what is asked of the whole.
+// Opens snapshots, and answers questions about the whole.
 #include "c/opened.h"
 #include "dnheap/version.h"
 
@@ -8,7 +8,7 @@ namespace dnheap::c {
 
 namespace {
 
-// What the caller's header knows of them; the rest is zero.
+// Returns the options that the caller's header knows; the rest is zero.
 dnheap_options known(const char *function, const dnheap_options *of) {
   dnheap_options out{};
   if (!of)
@@ -39,7 +39,7 @@ OpenOptions open_options(const char *function, const dnheap_options &of, Progres
   return out;
 }
 
-// `how` makes the Snapshot.
+// `how` must return the Snapshot.
 template <class How>
 void open(const char *function, const dnheap_options *options, std::string target, dnheap_snapshot **snapshot,
           How how) {
@@ -97,7 +97,7 @@ int dnheap_get_info(dnheap_snapshot *snapshot, dnheap_info *info) {
   return guarded([&] {
     require("dnheap_get_info", {{"snapshot", snapshot}, {"info", info}});
     check_size("dnheap_get_info", *info);
-    const dnheap::TargetInfo &of = snapshot->opened->info; // it does not change
+    const dnheap::TargetInfo &of = snapshot->opened->info; // does not change
     fill(*info, {0, of.path.c_str(), of.container.c_str(), of.operating_system.c_str(), of.architecture.c_str(),
                  of.runtime.c_str(), of.runtime_version.c_str(), of.pid, of.pointer_size, of.gc_heaps, of.server_gc,
                  of.regions});

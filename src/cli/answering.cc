@@ -12,8 +12,8 @@ namespace dnheap::cli {
 
 namespace {
 
-// One after the other, so that never more than one dump is open. What they are compared with comes last, and is opened
-// first, as it may be wrong.
+// Opens targets one after the other, so that never more than one dump is open. The baseline comes last in the result,
+// but is opened first, as it may be invalid.
 std::vector<Record> records_of(const Options &options, Progress &progress) {
   std::vector<Record> out;
   std::optional<Record> baseline;
@@ -30,8 +30,8 @@ std::vector<Record> records_of(const Options &options, Progress &progress) {
   return out;
 }
 
-// What a record is not written over: what is asked about, and a dump that it is compared with. A record may give way to
-// the next one.
+// Returns the files that a new record must not replace: the targets, and a baseline that is a dump. A record may be
+// replaced by the next one.
 std::vector<std::string> kept_files(const Options &options) {
   std::vector<std::string> out = options.targets;
   const std::string &baseline = options.question.baseline;
@@ -67,7 +67,7 @@ Answer answer_to(const Options &options, Progress &progress, std::optional<Snaps
   const std::string_view verb = options.verb->name;
   if (options.verb->takes_records)
     return answer_from_records(options, progress);
-  if (options.target.empty()) // of none, or of what needs none
+  if (options.target.empty()) // answers without a target
     return ask_alone(verb, options.question, &progress);
   snapshot.emplace(options.process ? Snapshot::attach(*options.process, open_options(options, progress))
                                    : Snapshot::open(options.target, open_options(options, progress)));

@@ -1,5 +1,5 @@
-// Opens an address in the user's browser, where somebody sits before a screen. What does not come to its end, or fails,
-// is no harm: the address was printed. Waits for nothing.
+// Opens an address in the user's browser if somebody sits at a screen. Failures do not matter, since the address was
+// printed. Waits for nothing.
 #pragma once
 #include <string>
 

@@ -5,7 +5,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
-extern "C" char **environ; // not every host declares it
+extern "C" char **environ; // some hosts do not declare it
 
 namespace dnheap::cli {
 
@@ -17,7 +17,7 @@ void open_browser(const std::string &url) {
     return;
   std::string program = "xdg-open";
 #endif
-  posix_spawn_file_actions_t streams; // its own remarks are not ours
+  posix_spawn_file_actions_t streams; // hides the browser's own messages
   posix_spawn_file_actions_init(&streams);
   posix_spawn_file_actions_addopen(&streams, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&streams, 2, "/dev/null", O_WRONLY, 0);

@@ -9,7 +9,7 @@
 namespace dnheap::cli {
 
 void open_browser(const std::string &url) {
-  DWORD mode = 0; // a console: somebody may be there
+  DWORD mode = 0; // with a console somebody may be there
   if (::GetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), &mode))
     ::ShellExecuteA(nullptr, "open", url.c_str(), nullptr, nullptr, SW_SHOWNORMAL);
 }

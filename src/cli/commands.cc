@@ -14,8 +14,8 @@ const std::vector<Command> &commands() {
                  .question = "look at it in a browser",
                  .details = "Serves a page on this machine alone, at an address with a secret part, and opens it where "
                             "there is a browser: types, owners, the map of what holds what, single objects, threads, "
-                            "waste. The dump is read once, in the background: the first tables are there at once, what "
-                            "is held by what follows. Contents of strings and fields are shown only with --values. "
+                            "waste. The dump is read once, in the background: the first tables are there at once, "
+                            "the owners follow. Contents of strings and fields are shown only with --values. "
                             "Ends with Ctrl-C.",
                  .takes = {Takes::values}},
        .group = until_ended,
@@ -43,32 +43,31 @@ const std::vector<Command> &commands() {
             .makes_file = true},
        .group = until_ended,
        .run = watch},
-      {.words =
-           {.name = "shell",
-            .question = "many questions of one dump",
-            .details =
-                "Each line is a verb without the file's name: stat --top 5. What one answer had to build is "
-                "kept for the next. @N is row N of the last answer: show @1. | PROGRAM, > FILE and >> FILE "
-                "lead the answer elsewhere. help, help VERB, quit. Ctrl-C ends the question, Ctrl-D the shell. TAB "
-                "completes verbs, options, types and addresses of the last answer; Ctrl-R finds earlier lines. "
-                "SOS' commands are understood by their names and options: dumpheap -stat, gcroot, dumpobj, "
-                "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
+      {.words = {.name = "shell",
+                 .question = "many questions of one dump",
+                 .details =
+                     "Each line is a verb without the file's name: stat --top 5. What one answer had to build is "
+                     "kept for the next. @N is row N of the last answer: show @1. | PROGRAM, > FILE and >> FILE "
+                     "redirect the answer. help, help VERB, quit. Ctrl-C ends the question, Ctrl-D the shell. TAB "
+                     "completes verbs, options, types and addresses of the last answer; Ctrl-R finds earlier lines. "
+                     "SOS' commands are understood by their names and options: dumpheap -stat, gcroot, dumpobj, "
+                     "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
        .group = until_ended,
        .run = shell},
       {.words = {.name = "mcp",
                  .question = "the same for agents: Model Context Protocol over stdio",
                  .details =
                      "Not for typing: a program that works with language models starts it, and asks by JSON-RPC on "
-                     "standard input. Its tools are the verbs that ask about dumps; several dumps are told apart "
-                     "by their names, and stay open. Answers are limited, and say how to get more. Contents of "
+                     "standard input. Its tools are the verbs that ask about dumps; several dumps have "
+                     "distinct names, and stay open. Answers are limited, and say how to get more. Contents of "
                      "strings and fields are shown only if it is started with --values. Ends with its input. "
-                     "doc/mcp.md tells how usual clients are told of it.",
+                     "doc/mcp.md shows how to add it to usual clients.",
                  .takes = {Takes::values},
                  .takes_each = true},
        .group = until_ended,
        .run = mcp},
       {.words = {.name = "completion",
-                 .question = "what the Tab key completes: for bash, zsh or fish",
+                 .question = "completion with the Tab key, for bash, zsh or fish",
                  .details = "Prints a script for that shell, which completes verbs, options, their words, and names of "
                             "files; types and addresses are not guessed.\n"
                             "bash: dnheap completion bash > ~/.local/share/bash-completion/completions/dnheap; or, "

@@ -1,5 +1,5 @@
-// Commands: what the program does besides answering one question. Each has a row of words as verbs have, so that
-// parsing, checks and help follow from it.
+// Commands: everything the program does besides answering one question. Each has a row like a verb's, from which
+// parsing, checks and help follow.
 #pragma once
 #include "cli/options/options.h"
 
@@ -7,26 +7,26 @@ namespace dnheap::cli {
 
 struct Command {
   Verb words;
-  std::string_view group; // of the help: "until you end it"
+  std::string_view group; // heading in the help: "until you end it"
   // Returns the exit code; throws as verbs do.
   int (*run)(const Options &options, Progress &progress);
 };
 
-// In the order of the help: all verbs, then all commands.
+// Returns all verbs, then all commands, in the order of the help.
 std::span<const Verb> verbs_and_commands();
-// Null: it is a verb.
+// Returns null for a verb.
 const Command *find_command(const Verb &words);
 
-// Answers one line after the other until the input ends, or `quit`.
+// Answers one line after the other until the input ends, or until `quit`.
 int shell(const Options &options, Progress &progress);
 
-// Prints what a shell is to know of the program.
+// Prints a shell's completion script.
 int completion(const Options &options, Progress &progress);
 
 // Answers requests of the Model Context Protocol until the input ends.
 int mcp(const Options &options, Progress &progress);
 
-// Looks at a process until that ends, or Ctrl-C.
+// Watches a process until it ends, or until Ctrl-C.
 int watch(const Options &options, Progress &progress);
 
 // Serves a page until Ctrl-C.

@@ -37,7 +37,7 @@ bool takes_many(const Verb &verb) { return verb.takes_several || verb.takes_each
 
 bool is(const Option &option, std::string_view value) { return option.value && option.value == value; }
 
-// "-o" and "--output", as they are typed.
+// Returns the spellings of an option: "-o" and "--output".
 std::vector<std::string> spellings(const Option &option) {
   std::vector<std::string> out = {"--" + std::string(option.name)};
   if (option.letter)
@@ -54,8 +54,7 @@ std::string spellings_of_those_with_value(std::string_view separator) {
   return fmt::format("{}", fmt::join(out, separator));
 }
 
-// Maps an option's words to the verbs that have these: one list where all have the same, none where its value may be
-// anything.
+// Maps each list of words for an option to the verbs that have it; one list if all verbs have the same.
 std::map<Names, Names> verbs_by_words(const Option &option, std::span<const Verb> verbs) {
   std::map<Names, Names> out;
   for (const Verb &verb : verbs)
@@ -67,7 +66,7 @@ std::map<Names, Names> verbs_by_words(const Option &option, std::span<const Verb
 
 // --- bash ---
 
-// `list`: what stands between the quotes of a -W.
+// `list`: the text between the quotes of a -W.
 std::string bash_words(std::string_view list) { return fmt::format("__dnheap_words '{}'", list); }
 
 std::string bash_values(std::span<const Verb> verbs) {
@@ -107,7 +106,7 @@ std::string bash_options(std::span<const Verb> verbs) {
   return out;
 }
 
-// What stands behind the verb: files, its own words, or what nobody can guess.
+// Completes what follows the verb: files, its own words, or nothing if it cannot be guessed.
 std::string bash_subjects(std::span<const Verb> verbs) {
   std::string out;
   for (const Verb &verb : verbs) {
@@ -178,7 +177,7 @@ complete -F _dnheap dnheap
                      fmt::arg("values", spellings_of_those_with_value(" | ")),
                      fmt::arg("option_values", bash_values(verbs)), fmt::arg("options", bash_options(verbs)),
                      fmt::arg("help_options", bash_words("--man")),
-                     fmt::arg("first_options", bash_options_of(verbs.front())), // a file alone means that one
+                     fmt::arg("first_options", bash_options_of(verbs.front())), // a file alone means this verb
                      fmt::arg("all_verbs", bash_words(all + " help")), fmt::arg("all_verbs_alone", bash_words(all)),
                      fmt::arg("subjects", bash_subjects(verbs)));
 }
@@ -187,7 +186,7 @@ complete -F _dnheap dnheap
 
 std::string zsh_quoted(std::string_view text) { return "'" + replaced(text, "'", R"('\'')") + "'"; }
 
-// Of a text in a specification of _arguments or _describe.
+// Escapes a text in a specification of _arguments or _describe.
 std::string zsh_escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -295,7 +294,7 @@ std::string fish_quoted(std::string_view text) {
   return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-// One line of the script: what is completed where `condition` holds.
+// Returns one line of the script: completes `what` if `condition` holds.
 std::string fish_line(const std::string &condition, const std::string &what) {
   return "complete -c dnheap" + (condition.empty() ? "" : " -n " + fish_quoted(condition)) + " " + what + "\n";
 }

@@ -1,5 +1,5 @@
-// What a shell is to know of the program to complete what is typed, made from the tables of verbs and options: a script
-// in that shell's language. It asks nothing when it runs, and needs no other package. 10 to 60 KB.
+// Makes a script, in a shell's language, with which the shell completes command lines, from the tables of verbs and
+// options. The script runs no program, and needs no other package. 10 to 60 KB.
 #pragma once
 #include "cli/options/options.h"
 

@@ -1,4 +1,4 @@
-// `dnheap explore`: the server runs here, what it serves is src/explore/.
+// `dnheap explore`: runs the server; its contents are in src/explore/.
 #include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -37,7 +37,7 @@ explore::ExploreOptions explore_options(const Options &options, Progress &progre
 int explore(const Options &options, Progress &progress) {
   explore::ExploreOptions out = explore_options(options, progress);
   if (!options.against.empty()) {
-    if (!std::ifstream(options.against)) // which is read only when somebody wants to know
+    if (!std::ifstream(options.against)) // checked now, as it is read only when needed
       throw Error(options.against + ": " + std::strerror(errno));
     out.against = {options.against, [&] {
                      return Record::open(options.against, open_options(options, progress)).answer().text("json");
@@ -49,7 +49,7 @@ int explore(const Options &options, Progress &progress) {
     std::fprintf(stdout, "%s\n", url.c_str());
     std::fflush(stdout);
     std::fprintf(stderr, "dnheap: the address is for this machine, and secret; Ctrl-C ends it\n");
-    open_browser(url_for_once); // the other one is secret, and command lines are not
+    open_browser(url_for_once); // `url` itself is secret, and other users can read command lines
   };
   cancel_on_interrupt(progress);
   explore::explore(out);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t page_width = 100;
 
-// Words of `text` in lines of at most page_width, every line but the first indented.
+// Returns the words of `text` in lines of at most page_width, all but the first indented.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -32,10 +32,10 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
-// All "--" in one column.
+// Puts all "--" in one column.
 std::string aligned_syntax_of(const Option &option) { return (option.letter ? "" : "    ") + syntax_of(option); }
 
-// One block of options: those for which `wanted` holds.
+// Returns one block of options: those for which `wanted` is true.
 template <class Test> std::string option_lines(Test wanted) {
   std::size_t width = 0;
   for (const Option &option : option_table())
@@ -47,7 +47,7 @@ template <class Test> std::string option_lines(Test wanted) {
   return out;
 }
 
-// What scripts can rely on.
+// Scripts can rely on these.
 constexpr ExitCode codes[] = {
     {0, "answered"},
     {1, "a limit of check is exceeded"},
@@ -61,7 +61,7 @@ constexpr ExitCode codes[] = {
 
 constexpr Example shown[] = {
     {"dnheap core.1234", "what fills the memory, and who holds it"},
-    {"dnheap -p 1234", "the same of a process that runs here"},
+    {"dnheap -p 1234", "the same for a running process"},
     {"dnheap stat core.1234.zst --type '^Shop\\.' --top 50", ""},
     {"dnheap objects core.1234 --gen loh --min 1M --format csv -o large.csv", ""},
 };
@@ -93,7 +93,7 @@ std::string general_help(std::span<const Verb> verbs) {
       out += fmt::format("and, {}:\n", group = command->group);
     out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
   }
-  out += "'dnheap VERB --help' tells more about a verb, and so does 'dnheap help VERB'.\n\n"
+  out += "'dnheap VERB --help' shows more about a verb, and so does 'dnheap help VERB'.\n\n"
          "options of some verbs:\n" +
          option_lines([](const Option &option) { return !is_common(option); }) + "\noptions of every verb:\n" +
          option_lines(is_common);
@@ -127,7 +127,7 @@ std::string shell_help(std::span<const Verb> verbs) {
          "  stat --top 5 | less    also > FILE and >> FILE\n"
          "  show @2                row 2 of the last answer\n"
          "  help stat, stat -?     a verb's options, tables and columns\n"
-         "  dumpheap -stat …       SOS' commands are understood: 'help sos' lists them, 'help dumpheap' tells one\n"
+         "  dumpheap -stat …       SOS' commands are understood: 'help sos' lists them, 'help dumpheap' shows one\n"
          "  quit                   or Ctrl-D; Ctrl-C ends a question; TAB completes words, Ctrl-R finds earlier "
          "lines\n";
 }

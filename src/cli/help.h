@@ -1,14 +1,14 @@
-// The help texts, made from the tables of verbs and options; and what the manual page says in the same words.
+// The help texts, made from the tables of verbs and options, and the texts that they share with the manual page.
 #pragma once
 #include "cli/options/option_table.h"
 
 namespace dnheap::cli {
 
 std::string general_help(std::span<const Verb> verbs);
-// What can be asked in `dnheap shell`.
+// Lists the questions of `dnheap shell`.
 std::string shell_help(std::span<const Verb> verbs);
 std::string verb_help(const Verb &verb);
-// Whichever of these the options ask for, or the manual page.
+// Returns the help text, or the manual page, that the options ask for.
 std::string help_for(const Options &options);
 
 struct ExitCode {
@@ -19,7 +19,7 @@ std::span<const ExitCode> exit_codes();
 
 struct Example {
   const char *command;
-  const char *meaning; // empty: the command tells
+  const char *meaning; // empty: the command's own help says it
 };
 std::span<const Example> examples();
 
@@ -32,7 +32,7 @@ inline constexpr std::string_view size_text =
 
 // "-o, --output FILE"
 std::string syntax_of(const Option &option);
-// Of every verb, whatever it looks at.
+// True for options that every verb takes.
 bool is_common(const Option &option);
 
 } // namespace dnheap::cli

@@ -1,7 +1,7 @@
-// In the one-file program. What libraries can do and this program never asks for: these stand in for it, and so keep
-// the C library's shared parts out, which would be needed at run time, and a quarter of a megabyte. libevent can look
-// up names of hosts, services and protocols, but this program listens on a number, and asks nobody. libstdc++ tells of
-// what exception a program ends that catches all of them.
+// For the one-file program: replacements for library functions that this program never uses. They keep out parts of the
+// C library that would be needed as shared libraries at run time, and a quarter of a megabyte. libevent can look up
+// names of hosts, services and protocols, but this program listens on a numeric address and looks nothing up. libstdc++
+// names the exception that ends a program, but this program catches all of them.
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ servent *getservbyname(const char *, const char *) { return nullptr; }
 protoent *getprotobynumber(int) { return nullptr; }
 unsigned if_nametoindex(const char *) noexcept { return 0; }
 
-// Asked for numbers, of who is connected.
+// Only called for the numeric address of a client.
 int getnameinfo(const sockaddr *address, socklen_t size, char *host, socklen_t host_size, char *port,
                 socklen_t port_size, int) {
   if (address->sa_family != AF_INET || size < sizeof(sockaddr_in))

@@ -1,5 +1,5 @@
-// The program: options, then a snapshot, then the verb's answer, then a writer. The only place that turns exceptions
-// into messages and exit codes.
+// The program: options, then a snapshot, then the verb's answer, then a writer. This is the only place that turns
+// exceptions into messages and exit codes.
 #include "cli/answering.h"
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -22,7 +22,7 @@ namespace dnheap::cli {
 
 namespace {
 
-// What exit_codes() tells.
+// The codes that exit_codes() documents.
 enum ExitCode {
   answered = 0,
   limit_exceeded = 1,
@@ -33,15 +33,15 @@ enum ExitCode {
   was_interrupted = 130
 };
 
-Progress &progress = *new Progress; // for the signal handler as well, so it stays until the process ends
+Progress &progress = *new Progress; // never destroyed, as the signal handler uses it, too
 
-// A dump that was answered about stays open until the process ends: the system takes everything back at once then, and
-// nothing is taken apart before.
+// An answered dump stays open until the process ends: the system then frees everything at once, which is faster than
+// destroying it.
 std::optional<Snapshot> &answered_about = *new std::optional<Snapshot>;
 
 void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
-// The passes of each target, one after the other.
+// Returns the passes of each target, one after the other.
 std::vector<std::string_view> passes_of_all(const Options &options) {
   std::vector<std::string_view> out;
   auto add = [&](const std::string &target, bool of_process) {
@@ -57,7 +57,7 @@ std::vector<std::string_view> passes_of_all(const Options &options) {
   return out;
 }
 
-// Does the work; of what it throws, tells the message. Returns the exit code.
+// Runs `work`. Reports an exception's message through `tell`. Returns the exit code.
 int guarded(const std::function<int()> &work, const std::function<void(std::string)> &tell) {
   try {
     return work();
@@ -82,20 +82,20 @@ int guarded(const std::function<int()> &work, const std::function<void(std::stri
   return cannot_answer;
 }
 
-// Of two targets' exit codes the one that counts.
+// Returns the one of two targets' exit codes that counts.
 int worse(int a, int b) {
   constexpr int order[] = {answered, incomplete, not_found, wrong_usage, cannot_answer};
   return std::ranges::find(order, a) < std::ranges::find(order, b) ? b : a;
 }
 
-// One target after the other, each opened, answered about and closed before the next one.
+// Opens, answers about, and closes one target after the other.
 int answer_each(const Options &options) {
   Output output(options.output, options.targets, options.question.values);
   cancel_on_interrupt(progress);
   ProgressLine line(progress, passes_of_all(options), options.progress && is_terminal(2));
   const bool on_screen = output.is_standard_output() && is_terminal(1);
   const WriteOptions how = write_options(options, on_screen);
-  std::FILE *to = nullptr; // until there is something to write
+  std::FILE *to = nullptr; // null until there is something to write
   int worst = answered;
   Options of_one = options;
   std::vector<std::string> targets = options.targets;
@@ -164,7 +164,7 @@ int answer_question(const Options &options) {
   if (output.is_standard_output() && is_terminal(1))
     line.stop(); // both would draw on the same screen
   const std::optional<Completeness> completeness = answer.completeness();
-  // `| head` may have seen enough: that is not a failure.
+  // A closed pipe is no failure: `| head` may have read enough.
   const WriteOptions how = write_options(options, output.is_standard_output() && is_terminal(1));
   if (answer.write(options.format->name, how, output.begin(), output.name(), &progress))
     output.finish();
@@ -180,7 +180,7 @@ int answer_question(const Options &options) {
   if (answer.uncertain())
     return incomplete;
   if (options.strict && answer.unmatched()) {
-    say("a limit is of what is not in this dump (--strict)");
+    say("a limit names something that is not in this dump (--strict)");
     return incomplete;
   }
   if (!options.strict || !completeness || completeness->complete)
@@ -194,7 +194,7 @@ int run_command(int (*run)(const Options &, Progress &), const Options &options)
   return run(options, progress);
 }
 
-// "dnheap 0.1.0 (commit 0123456789ab)"; without the commit where the program was built outside of its repository.
+// Returns "dnheap 0.1.0 (commit 0123456789ab)"; without the commit if the program was built outside of its repository.
 std::string version_text() {
   const std::string commit = DNHEAP_COMMIT;
   return std::string("dnheap ") + library_version() + (commit.empty() ? "" : " (commit " + commit + ")") + "\n";

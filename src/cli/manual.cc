@@ -11,7 +11,7 @@ namespace dnheap::cli {
 
 namespace {
 
-// The code point that begins at `at`, which moves behind it. Our own texts: sound UTF-8.
+// Returns the code point that begins at `at`, and moves `at` past it. For our own texts: valid UTF-8.
 char32_t next_character(std::string_view text, std::size_t &at) {
   const auto first = static_cast<unsigned char>(text[at++]);
   if (first < 0x80)
@@ -23,7 +23,7 @@ char32_t next_character(std::string_view text, std::size_t &at) {
   return out;
 }
 
-// As roff shows it unchanged: a hyphen stays one that can be copied, and no line becomes a request.
+// Escapes a text so that roff shows it unchanged: hyphens can be copied, and no line becomes a request.
 std::string escaped(std::string_view text) {
   std::string out = text.starts_with('.') ? "\\&" : "";
   for (std::size_t at = 0; at < text.size();) {
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
 
 std::string bold(std::string_view text) { return "\\fB" + escaped(text) + "\\fR"; }
 
-// "-o, --output FILE", the value in italics.
+// Returns "-o, --output FILE" with the value in italics.
 std::string syntax_line(const Option &option) {
   const std::string syntax = syntax_of(option);
   if (!option.value)
@@ -91,7 +91,7 @@ std::string of_options(const char *title, bool common) {
 } // namespace
 
 std::string manual_page(std::span<const Verb> verbs) {
-  // No date: the page says the same whenever it is made.
+  // No date, so that the page is the same whenever it is made.
   std::string out = fmt::format(".TH DNHEAP 1 \"\" \"dnheap {}\" \"User Commands\"\n", library_version());
   out += fmt::format(".SH NAME\ndnheap \\- {}\n", escaped(program_text));
   out += ".SH SYNOPSIS\n.B dnheap\n.I VERB TARGET\n[options]\n.br\n.B dnheap\n.I FILE\n.br\n.B dnheap "

@@ -1,4 +1,4 @@
-// The manual page, dnheap(1), made from the tables of verbs and options: roff with man(7)'s macros, ASCII alone. 50 KB.
+// The manual page, dnheap(1), made from the tables of verbs and options: roff with man(7)'s macros, ASCII only. 50 KB.
 #pragma once
 #include "cli/options/options.h"
 

@@ -1,5 +1,5 @@
-// `dnheap mcp`: verbs as tools for agents, over stdio. The protocol is src/mcp/; here the dumps are, each open from its
-// first question on.
+// `dnheap mcp`: offers verbs as tools for agents, over stdio. The protocol is in src/mcp/; this file manages the dumps,
+// each of which is opened at its first question.
 #include "cli/commands.h"
 #include "cli/mcp_tools.h"
 #include "dnheap/error.h"
@@ -21,19 +21,18 @@ namespace {
 
 using mcp::Json;
 
-constexpr std::uint64_t usual_timeout =
-    60; // seconds, of a question in SQL: one without an end would keep all others waiting
-constexpr std::size_t most_bytes = 60'000; // of an answer; some 20,000 tokens
+constexpr std::uint64_t usual_timeout = 60; // seconds for a question in SQL: an endless one would block all others
+constexpr std::size_t most_bytes = 60'000;  // most bytes of an answer; some 20,000 tokens
 
 constexpr std::string_view instructions =
     "dnheap reads the managed heap of .NET processes from their dumps. Begin with 'report': what fills the memory, who "
-    "holds it. 'path' with a subject (@1 is the report's first suspect, else an address or a type) tells why something "
+    "holds it. 'path' with a subject (@1 is the report's first suspect, else an address or a type) shows why something "
     "is "
     "alive, 'retained' what would be freed, 'threads', 'locks' and 'async' why a program hangs. Addresses are texts "
     "such "
     "as \"0x7ff3ad1a15d8\". Each answer says how much of the heap it rests on (completeness).";
 
-// The dumps, and what is asked about them. ask() on one thread; step() and cancel() from any.
+// The dumps, and the questions about them. Call ask() on one thread; step() and cancel() from any.
 class Dumps {
 public:
   explicit Dumps(const Options &options) : options_(options), targets_(options.targets) {
@@ -58,7 +57,7 @@ public:
     }
   }
 
-  // One more for each pass that began, and what of the pass is done.
+  // Returns the number of passes begun, plus the fraction done of the current one.
   std::optional<mcp::Step> step() {
     const std::lock_guard lock(mutex_);
     if (!progress_)
@@ -107,7 +106,8 @@ private:
       texts[0] += "\n\n" + answer.lead();
     if (const std::string more = left_out_text(json); !more.empty())
       texts[0] += "\n\n" + more;
-    const std::size_t words_take = texts[0].size() + answer.next_command().size() + most_bytes / 60; // what is cut, too
+    // Includes an estimate for the words about cuts.
+    const std::size_t words_take = texts[0].size() + answer.next_command().size() + most_bytes / 60;
     if (const std::string cut = cut_to_size(json, most_bytes - std::min(words_take, most_bytes / 2)); !cut.empty())
       texts[0] += "\n\n" + cut;
     if (!answer.next_command().empty())
@@ -138,7 +138,7 @@ private:
     return ask_records(verb.name, records, options.question);
   }
 
-  // A Progress that was cancelled stays so: then dumps are opened again.
+  // A cancelled Progress stays cancelled, so dumps are opened again with a new one.
   void begin() {
     const std::lock_guard lock(mutex_);
     if (!progress_ || progress_->now().is_cancelled) {
@@ -165,7 +165,7 @@ private:
   const Options &options_;
   std::vector<std::string> targets_, names_;
 
-  std::mutex mutex_; // for what follows, up to the snapshots, which use the Progress as long as they are there
+  std::mutex mutex_; // guards the members up to the snapshots, which use the Progress as long as they exist
   std::optional<Progress> progress_;
   const char *pass_ = nullptr;
   std::uint64_t passes_ = 0, done_ = 0;

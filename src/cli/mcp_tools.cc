@@ -17,7 +17,7 @@ using mcp::Json;
 
 constexpr u64 default_rows = 20, most_rows = 10'000;
 
-// Not those that write files, or read others than the targets.
+// False for verbs that write files, or read files other than the targets.
 bool is_tool(const Verb &verb, std::size_t targets) {
   const bool reads_limits = std::ranges::find(verb.takes, Takes::limits) != verb.takes.end();
   return verb.needs_target && !verb.makes_file && !reads_limits && (!verb.takes_several || targets > 1);
@@ -182,7 +182,7 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
   if (out.targets.empty())
     throw UsageError(
         fmt::format("which {}? There are: {}", verb.takes_several ? "files" : "file", fmt::join(names, ", ")));
-  // A word of the model's is never an option by itself.
+  // "--" keeps the model's words from being taken for options.
   out.words.insert(out.words.end(), {"--", std::string(verb.name)});
   if (!(verb.answers_alone && subject.empty()))
     for (std::size_t target : out.targets)

@@ -21,7 +21,7 @@ namespace {
 
 Output::Output(std::string path, const std::vector<std::string> &targets, bool is_private, const char *option)
     : path_(std::move(path)) {
-  if (path_ == "-") // as ever: standard output
+  if (path_ == "-") // the usual name for standard output
     path_.clear();
   if (path_.empty())
     return;

@@ -1,5 +1,5 @@
-// Output: where the answer goes: standard output, or the file of -o. A file is replaced only once its answer is whole:
-// half an answer must not look like a whole one, nor take the place of the last one.
+// Output: the destination of the answer: standard output, or the file of -o. A file is replaced only when its answer is
+// complete: half an answer must neither look like a whole one, nor replace the previous one.
 #pragma once
 #include "dnheap/program.h"
 
@@ -12,26 +12,27 @@ namespace dnheap::cli {
 
 class Output {
 public:
-  // `path` empty: standard output. Private: what others must not read, contents of strings. Throws Error when the file
-  // could not be written, UsageError when it is a target itself; before hours of work rather than after.
+  // `path` empty: standard output. `is_private`: contents of strings, which others must not read. Throws Error if the
+  // file cannot be written, UsageError if it is a target itself: both before hours of work rather than after.
   Output(std::string path, const std::vector<std::string> &targets, bool is_private, const char *option = "--output");
   ~Output();
   Output(const Output &) = delete;
   Output &operator=(const Output &) = delete;
 
   bool is_standard_output() const { return path_.empty(); }
-  // What to write to, and what to call it in errors.
+  // Returns the stream to write to; name() is its name in errors.
   std::FILE *begin();
   std::string name() const { return path_.empty() ? "standard output" : path_; }
   void finish();
 
 private:
   std::string path_;
-  std::optional<WholeFile> whole_; // of a file; not of a pipe or a device
+  std::optional<WholeFile> whole_; // for files; not for pipes and devices
   std::FILE *file_ = nullptr;
 };
 
-// To standard output; a closed pipe is no failure: false, nobody reads it any more. Throws Error.
+// Prints to standard output. Returns false if the pipe is closed: nobody reads it any more, which is no failure. Throws
+// Error.
 bool print_text(const std::string &text);
 
 } // namespace dnheap::cli

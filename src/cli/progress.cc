@@ -33,7 +33,7 @@ std::string progress_text(const PassState &state, u64 width) {
   const bool has_rate = state.seconds >= 0.2, at_end = state.total && state.done >= state.total;
   const u64 done = at_end ? state.total : state.done;
   if (at_end || (!state.total && !done)) {
-    // What is left is not known: of a pass that has read all, or that does not count.
+    // The remaining time is unknown if the pass has read everything, or if it does not count.
     out += at_end ? fmt::format(" {}, finishing,", bytes_text(done)) : "";
     return (out + " " + duration_text(state.seconds) + " so far").substr(0, width);
   }
@@ -63,7 +63,7 @@ ProgressLine::ProgressLine(const Progress &progress, std::vector<std::string_vie
     return;
   try {
     thread_ = std::thread([this] { draw_until_stopped(); });
-  } catch (const std::system_error &) { // refused: there is no line then
+  } catch (const std::system_error &) { // no thread available: no line is shown
   }
 }
 
@@ -83,7 +83,7 @@ void ProgressLine::draw_until_stopped() {
   Clock::time_point start;
   bool drawn = false;
   std::unique_lock lock(mutex_);
-  // What takes less than one turn shows no line at all.
+  // Shows nothing for work that takes less than one turn.
   while (!wake_.wait_for(lock, std::chrono::milliseconds(250), [this] { return stopped_; })) {
     const Progress::Now now = progress_.now();
     if (!now.pass)
@@ -91,7 +91,7 @@ void ProgressLine::draw_until_stopped() {
     if (state.pass != now.pass || now.done < state.done) {
       start = Clock::now();
       state.pass = now.pass;
-      // From where we are on; one that comes again later does not go back.
+      // Search from the current pass on: a pass that occurs again does not move the count back.
       auto from = passes_.begin() + static_cast<std::ptrdiff_t>(state.number ? state.number - 1 : 0);
       auto found = std::find(from, passes_.end(), state.pass);
       state.number = found == passes_.end() ? state.number : static_cast<u64>(found - passes_.begin()) + 1;

@@ -1,5 +1,5 @@
-// One line on the terminal that says how far a long pass is. It is drawn by a
-// thread of its own that only reads the Progress; it is erased when the object goes away or stop() is called.
+// One line on the terminal that shows how far a long pass is. A thread of its own draws it and only reads the Progress.
+// The destructor or stop() erases it.
 #pragma once
 #include "cli/options/integers.h"
 #include "dnheap/snapshot.h"
@@ -13,20 +13,21 @@
 
 namespace dnheap::cli {
 
-// What is known of the pass that runs. seconds: since it began.
+// The state of the running pass. seconds: since it began.
 struct PassState {
   std::string pass;
   u64 done = 0, total = 0, objects = 0;
   double seconds = 0;
-  u64 number = 0, count = 0; // it is pass 5 of 9; 0: not known
+  u64 number = 0, count = 0; // pass 5 of 9; 0: unknown
 };
 
-// "walk (pass 6 of 7): 31% of 40.0 GiB, 8,112,345 objects, 3,200,000 objects/s, 9 s left", at most `width` characters.
+// Returns "walk (pass 6 of 7): 31% of 40.0 GiB, 8,112,345 objects, 3,200,000 objects/s, 9 s left", at most `width`
+// characters.
 std::string progress_text(const PassState &state, u64 width);
 
 class ProgressLine {
 public:
-  // Draws to standard error if `enabled`; otherwise does nothing. `passes`: those to come.
+  // Draws to standard error if `enabled`; otherwise does nothing. `passes`: the expected ones.
   ProgressLine(const Progress &progress, std::vector<std::string_view> passes, bool enabled);
   ~ProgressLine() { stop(); }
   ProgressLine(const ProgressLine &) = delete;

@@ -18,7 +18,7 @@ std::string_view environment(const char *name) {
   return value ? value : "";
 }
 
-// 0: as wide as the text is, for who searches a file line by line.
+// Returns 0 (no limit) for output that is not a terminal, as programs search it line by line.
 u64 columns(bool terminal) {
   if (const std::optional<u64> asked = parse_number(environment("COLUMNS")); asked && *asked)
     return std::clamp(*asked, narrowest, widest);

@@ -1,11 +1,11 @@
-// How text is laid out for whoever will read it: as wide as their terminal, coloured only there.
+// Chooses the text layout for the reader: as wide as their terminal, and coloured only there.
 #pragma once
 #include "cli/options/options.h"
 
 namespace dnheap::cli {
 
-// `terminal`: the answer goes to one, standard output. Else lines are as long as they are, for programs
-// that look for something in them. COLUMNS goes before either.
+// `terminal`: the answer goes to a terminal as standard output. Otherwise lines are not cut, for programs that search
+// them. COLUMNS takes precedence over both.
 WriteOptions write_options(const Options &options, bool terminal);
 
 } // namespace dnheap::cli

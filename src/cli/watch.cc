@@ -1,4 +1,4 @@
-// `dnheap watch`: when it looks and what it keeps is the library's; here its events become lines.
+// `dnheap watch`: prints the library's events as lines; the library decides when to look and which cores to keep.
 #include "dnheap/watch.h"
 
 #include "cli/commands.h"
@@ -25,7 +25,7 @@ int watch(const Options &options, Progress &progress) {
   if (!options.targets.empty())
     throw UsageError("watch looks at a process that runs here, not at a file: -p PID");
   if (out.conditions.empty())
-    throw UsageError("when is a core to be taken? --when CONDITION, such as --when 'rss>1.5G' or --when oom");
+    throw UsageError("missing --when CONDITION, such as --when 'rss>1.5G' or --when oom");
   if (std::error_code ignored; !std::filesystem::is_directory(out.folder, ignored))
     throw UsageError("--output: '" + out.folder + "' is not a folder: cores go there, so make it first");
   cancel_on_interrupt(progress);

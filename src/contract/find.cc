@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// Places with the magic that are looked at; each may name 16 MiB of JSON.
+// A limit for examined places with the magic; each may name 16 MiB of JSON.
 constexpr unsigned most_magics = 64;
 
 std::optional<Address> find_export(const Memory &memory, const Module &module) {
@@ -14,7 +14,7 @@ std::optional<Address> find_export(const Memory &memory, const Module &module) {
   return image ? image->find_symbol(descriptor_export) : std::nullopt;
 }
 
-// The JSON of the descriptor that lies here; empty when there is none, or not every byte of it is in the dump.
+// Returns the JSON of the descriptor at this address; empty if there is none, or if not all of it is in the dump.
 std::string json_of(const Memory &memory, Address address) {
   std::string json;
   if (!is_descriptor(memory, address))
@@ -30,8 +30,8 @@ std::string json_of(const Memory &memory, Address address) {
   return json;
 }
 
-// The GC's sub-descriptors, of which the module holds one per kind of GC, used or not, look the same from outside. Only
-// the main one tells of MethodTables.
+// True for the main descriptor. The module also holds one sub-descriptor per kind of GC, used or not, which look the
+// same from outside. Only the main one describes MethodTables.
 bool is_main_descriptor(const Memory &memory, Address address) {
   return json_of(memory, address).find("\"MethodTable\"") != std::string::npos;
 }

@@ -5,7 +5,7 @@
 
 namespace dnheap {
 
-// What runtimes export it as.
+// The name under which runtimes export it.
 inline constexpr const char *descriptor_export = "DotNetRuntimeContractDescriptor";
 
 struct FoundDescriptor {
@@ -13,10 +13,10 @@ struct FoundDescriptor {
   std::string how; // "export of libcoreclr.so", "scan of libcoreclr.so for its magic"
 };
 
-// By the export alone: a hash look-up. Nullopt also where not all of it is in the dump.
+// Finds the descriptor by its export alone: a hash look-up. Also nullopt if not all of it is in the dump.
 std::optional<FoundDescriptor> find_exported_descriptor(const Target &target, const Module &module);
 
-// Nullopt when the module publishes none, or the dump does not hold it. The scan reads the module's memory once.
+// Nullopt if the module publishes none, or if it is not in the dump. The scan reads the module's memory once.
 std::optional<FoundDescriptor> find_descriptor(const Target &target, const Module &module);
 
 } // namespace dnheap

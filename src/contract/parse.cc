@@ -17,7 +17,7 @@ constexpr u64 max_sub_descriptors = 64;
 // Blanks out // and /* */ comments and commas before a closing bracket ("JSON with comments"), strings untouched.
 std::string strip_comments(std::string_view text) {
   std::string out(text);
-  std::size_t comma = out.npos; // a comma after which only blanks were seen
+  std::size_t comma = out.npos; // the last comma, if only blanks follow it so far
   for (std::size_t i = 0; i < out.size(); ++i) {
     char c = out[i];
     if (c == '"') {
@@ -46,7 +46,7 @@ std::string strip_comments(std::string_view text) {
   return out;
 }
 
-// "12", "-12", "0x1f", "-0x1f"; negative numbers come back in two's complement.
+// Parses "12", "-12", "0x1f", "-0x1f"; negative numbers are returned in two's complement.
 std::optional<u64> number_of_text(std::string_view text) {
   bool negative = text.starts_with('-');
   if (negative)
@@ -70,7 +70,7 @@ std::optional<u64> number_of(const Json &value) {
 
 std::string in_quotes(const std::string &name) { return "\"" + printable(name, 100) + "\""; }
 
-// 16 | "0x10" | [16, "type"]
+// Parses a field: 16 | "0x10" | [16, "type"]
 Field field_of(const std::string &type, const std::string &name, const Json &value) {
   const bool has_type = value.is_list() && value.list().size() == 2 && value.at(1).is_text();
   const Json &offset = has_type ? value.at(0) : value;
@@ -90,7 +90,7 @@ std::optional<u32> size_of(const std::string &type, const Json &value) {
   return static_cast<u32>(*number);
 }
 
-// V | [i] | [V, "type"] | [[i], "type"]
+// Parses a global: V | [i] | [V, "type"] | [[i], "type"]
 Global global_of(const std::string &name, const Json &value, std::span<const u64> pointers) {
   auto bad = [&] { return Error("global " + in_quotes(name) + " is neither a value nor a pointer"); };
   Global out;
@@ -120,14 +120,14 @@ Global global_of(const std::string &name, const Json &value, std::span<const u64
   return out;
 }
 
-// Null where it has none.
+// Returns null (as JSON) if there is no such member.
 const Json &member(const Json &object, const char *name) {
   static const Json none;
   const Json *found = object.find(name);
   return found ? *found : none;
 }
 
-// Of a list; null is an empty one.
+// Returns a list's entries; null counts as an empty list.
 const Json::List &entries(const Json &list, const char *what) {
   static const Json::List none;
   if (list.is_null())
@@ -298,8 +298,7 @@ private:
     return out;
   }
 
-  // `variable` is the address of a pointer to another descriptor. A runtime that has nothing to say (yet) leaves it
-  // null.
+  // `variable` is the address of a pointer to another descriptor, which is null as long as the runtime has none.
   void add_sub_descriptor(ContractDescriptor &to, const std::string &name, Address variable) {
     auto absent = [&](const std::string &why) {
       DescriptorSource source;

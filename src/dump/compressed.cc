@@ -20,28 +20,28 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 step = 4 << 20;                          // bytes of input or output between two looks at Progress
-constexpr u64 smallest_step = 64 << 10;                // of files that are not larger themselves
-constexpr int largest_window = 27;                     // log2; zstd needs the option --long to make larger ones
-constexpr u64 most_windows = u64{1} << largest_window; // bytes, of all threads together
-constexpr u64 reach = u64{256} << 20; // of the compressed file, searched for frames before they are decompressed
-constexpr u64 small = 32 << 20;       // bytes, compressed or not: what is in memory where twice as much is left
-constexpr u64 share_of_memory = 4;    // of what is left, one part in so many may be taken
-constexpr u64 first_bytes = 1 << 20;  // that are looked at for the headers of what is inside
-constexpr u64 least_slack = 64 << 20; // of what no header names
+constexpr u64 step = 4 << 20;                          // bytes of input or output between two Progress updates
+constexpr u64 smallest_step = 64 << 10;                // for files that are smaller themselves
+constexpr int largest_window = 27;                     // log2; larger windows need zstd's option --long
+constexpr u64 most_windows = u64{1} << largest_window; // bytes, for all threads together
+constexpr u64 reach = u64{256} << 20;                  // bytes of the compressed file searched for frames at a time
+constexpr u64 small = 32 << 20;                        // bytes, compressed or not: always goes into memory
+constexpr u64 share_of_memory = 4;                     // one part in so many of the free memory may be taken
+constexpr u64 first_bytes = 1 << 20;                   // decompressed first to find the inner headers
+constexpr u64 least_slack = 64 << 20;                  // extra bytes accepted after the length from the headers
 
 bool is_zstd(Bytes file) {
   std::optional<u32> magic = load_at<u32>(file, 0, ByteOrder::little);
-  constexpr u32 frame = 0xfd2fb528, skippable = 0x184d2a50; // the lowest 4 bits of the second are free
+  constexpr u32 frame = 0xfd2fb528, skippable = 0x184d2a50; // the lowest 4 bits of the second may have any value
   return magic && (*magic == frame || (*magic & ~u32{15}) == skippable);
 }
 
 bool is_gzip(Bytes file) { return load_at<u16>(file, 0, ByteOrder::big) == 0x1f8b; }
 
-// One step of a decoder: takes bytes off the front of `input`, fills the front of `output`.
+// One step of a decoder: consumes bytes at the front of `input`, fills the front of `output`.
 struct Step {
   u64 written = 0;
-  bool ended = false; // a frame or member is complete, with an error: in spite of its checksum, which is another one
+  bool ended = false; // a frame or member is complete; with an error: only its checksum is wrong
   std::string error;
 };
 
@@ -53,7 +53,8 @@ public:
   Zstd() { ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, largest_window); }
 
   Step run(Bytes &input, std::span<std::byte> output) {
-    // A call that meets damage gives nothing at all. So each is given what zstd wants next: a block, or the checksum.
+    // A call that meets damage returns no output at all, so give each call only what zstd wants next: a block, or the
+    // checksum.
     ZSTD_inBuffer in{input.data(), std::min<u64>(input.size(), wanted_), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
@@ -65,7 +66,7 @@ public:
       wanted_ = first_wanted;
       return {0, true, ZSTD_getErrorName(result)};
     }
-    wanted_ = result == 0 ? first_wanted : result; // an error ends it
+    wanted_ = result == 0 ? first_wanted : result; // an error ends the frame
     if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
       throw Error("compressed with a zstd window above 128 MiB: decompress it with zstd -d --long=31 first");
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
@@ -76,7 +77,7 @@ public:
   }
 
 private:
-  static constexpr u64 first_wanted = 5; // the least that begins a frame
+  static constexpr u64 first_wanted = 5; // the shortest start of a frame
   u64 wanted_ = first_wanted;
   struct Free {
     void operator()(ZSTD_DCtx *context) const { ZSTD_freeDCtx(context); }
@@ -118,7 +119,7 @@ private:
   z_stream stream_{};
 };
 
-// Where a mapped file begins to be unreadable, and why.
+// The offset where a mapped file becomes unreadable, and why.
 struct Loss {
   u64 offset = 0;
   std::string reason;
@@ -135,14 +136,14 @@ std::optional<Loss> first_loss(Bytes file) {
   return std::nullopt;
 }
 
-// What comes out of one frame or member after the other.
+// The decompressed contents of consecutive frames or members.
 template <class Decoder> class Decompression {
 public:
-  // From `from` on, where a frame begins; at most `most` bytes.
+  // Begins at `from`, where a frame starts; returns at most `most` bytes.
   Decompression(Bytes file, u64 from, u64 most)
       : file_(file), rest_(file.subspan(from)), left_(most), ended_(from > 0) {}
 
-  // The next bytes, as many as fit; fewer when they end.
+  // Returns the next bytes, as many as fit; fewer at the end.
   u64 fill(std::span<std::byte> buffer, const Watch &watch) {
     u64 filled = 0;
     while (!is_over_ && filled < buffer.size())
@@ -151,7 +152,7 @@ public:
   }
   bool is_over() const { return is_over_; }
 
-  // Once all is written, `size` bytes: all but the file.
+  // Returns the result after everything, `size` bytes, has been written; its file is not set yet.
   Decompressed result(u64 size) const {
     if (problem_.empty())
       return {nullptr, doubt_ + (doubt_.empty() || after_.empty() ? "" : "; ") + after_, damaged_};
@@ -169,7 +170,7 @@ private:
     const u64 at = file_.size() - rest_.size();
     if (watch.progress)
       watch.progress->done = at;
-    // Zeros behind the last frame are padding (of tapes, of devices). Anything else is worth a note.
+    // Zeros after the last frame are padding (of tapes, of devices). Anything else is worth a note.
     const bool is_padding = ended_ && !Decoder::starts(rest_);
     is_over_ = (ended_ && rest_.empty()) || (is_padding && !first_loss(file_));
     if (is_over_) {
@@ -179,8 +180,8 @@ private:
     }
     if (left_ == 0) {
       is_over_ = true;
-      after_ =
-          fmt::format("the {} data go on far behind what the dump's own headers name: that was ignored", Decoder::name);
+      after_ = fmt::format("the {} data continue far beyond the length in the dump's own headers: the rest was ignored",
+                           Decoder::name);
       return 0;
     }
     Step done = decoder_.run(rest_, buffer.first(std::min<u64>(buffer.size(), left_)));
@@ -193,7 +194,7 @@ private:
     if (lost)
       problem_ = "could not be read to their end: " + loss_->reason;
     else if (!done.error.empty() && done.ended)
-      doubt_ = fmt::format("of the {} data a checksum is wrong, before byte {} of {}: any of it may be wrong",
+      doubt_ = fmt::format("a checksum of the {} data is wrong, before byte {} of {}: any of them may be wrong",
                            Decoder::name, file_.size() - rest_.size(), file_.size());
     else if (!done.error.empty())
       problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
@@ -202,20 +203,20 @@ private:
     is_over_ = !problem_.empty();
     damaged_ |= !lost && !done.error.empty();
     left_ -= lost ? 0 : done.written;
-    return lost ? 0 : done.written; // otherwise the damage comes from the file, which was lost while it was read
+    return lost ? 0 : done.written; // if lost, the error comes from the file, which failed while it was read
   }
 
   Decoder decoder_;
   Bytes file_, rest_;
   u64 left_;
-  bool ended_; // a frame, and the next one has not begun
+  bool ended_; // at the end of a frame, before the next one
   bool is_over_ = false, damaged_ = false;
   std::string problem_, doubt_, after_;
   u64 losses_ = 0;
   std::optional<Loss> loss_;
 };
 
-// What is written to like a TemporaryFile, but lies in memory.
+// Memory with the interface of TemporaryFile.
 class Room {
 public:
   struct IsFull {};
@@ -242,8 +243,8 @@ private:
   u64 size_ = 0;
 };
 
-// While one buffer is filled the other one is written. They grow from the file's size on, as fresh memory may cost more
-// than a small file's work, while much that comes out of one would take many small steps, each a thread's start.
+// Fills one buffer while the other is written. Buffers start at the file's size, since fresh memory may cost more than
+// a small file's decompression, and grow, since many small steps would each start a thread.
 template <class Decoder, class Out>
 Decompressed decompress_from(Bytes file, u64 from, u64 most, Out &out, unsigned threads, const Watch &watch) {
   Decompression<Decoder> decompression(file, from, most - out.size());
@@ -263,11 +264,10 @@ Decompressed decompress_from(Bytes file, u64 from, u64 most, Out &out, unsigned 
   return decompression.result(out.size());
 }
 
-// Where the contents of each of some frames go. Of frames that do not tell their sizes these come as they are
-// decompressed, in any order.
+// The output offsets of several frames. Frames that do not state their size report it when decompressed, in any order.
 class Places {
 public:
-  // Up to the place `most`.
+  // Frames that would end after `most` have no place.
   Places(const std::vector<ZstdFrame> &frames, u64 first, u64 most) : known_{first}, most_(most) {
     for (const ZstdFrame &frame : frames)
       sizes_.push_back(frame.content);
@@ -278,7 +278,7 @@ public:
     sizes_[frame] = size;
     go_on();
   }
-  // Those behind this one have no place.
+  // Frames after this one have no place.
   void stop_at(u64 frame) {
     const std::lock_guard lock(mutex_);
     sound_ = std::min(sound_, frame);
@@ -288,14 +288,14 @@ public:
     const std::lock_guard lock(mutex_);
     return frame > sound_;
   }
-  // Waits for the sizes of those before it; nullopt: one of them stopped it, or it ends too far behind. Ends as they
-  // are in the hands of other threads, or done.
+  // Waits for the sizes of all frames before it. Nullopt: one of them stopped it, or it would end too far. This wait
+  // ends because the earlier frames are done or being decompressed by other threads.
   std::optional<u64> place(u64 frame) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return frame < known_.size() || frame > sound_; });
     return frame < known_.size() && frame < sound_ ? std::optional(known_[frame]) : std::nullopt;
   }
-  // Once all threads are done: how many of them are sound, and the end of the first `count`.
+  // To be called when all threads are done: returns how many frames are valid.
   u64 sound() const { return std::min(sound_, sizes_.size()); }
   u64 end(u64 count) const { return known_[count]; }
 
@@ -315,17 +315,18 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::optional<u64>> sizes_;
-  std::vector<u64> known_; // places, as far as they are known
+  std::vector<u64> known_; // offsets, as far as known
   u64 most_;
-  u64 sound_ = ~u64{0}; // the first one that is not
+  u64 sound_ = ~u64{0}; // the first invalid frame
 };
 
-// One thread's.
+// Each thread has its own.
 struct FrameDecoder {
   Zstd decoder;
   std::vector<std::byte> buffer;
 
-  // Into its place, which is known at once, or when all is in the buffer; false when it is not sound, or stopped.
+  // Decompresses to the frame's place: directly if its size is stated, else through the buffer. Returns false if the
+  // frame is invalid or stopped.
   template <class Out>
   bool decompress(const ZstdFrame &frame, u64 number, Places &places, const Out &out, const Watch &watch) {
     if (frame.most == 0)
@@ -346,8 +347,8 @@ struct FrameDecoder {
   }
 
 private:
-  // take(offset, bytes) for what comes out step by step, `keeps`: and stays in the buffer. Its size; nullopt: it is not
-  // sound, or larger than `most`.
+  // Calls take(offset, bytes) for each step's output; with `keeps` it also stays in the buffer. Returns the size;
+  // nullopt if the frame is invalid, or larger than `most`.
   template <class Take> std::optional<u64> decode(Bytes rest, u64 most, bool keeps, const Watch &watch, Take take) {
     buffer.resize(std::max<u64>(keeps ? most : 0, ZSTD_DStreamOutSize()));
     for (u64 size = 0;;) {
@@ -366,8 +367,8 @@ private:
   }
 };
 
-// All frames that lie within reach, in parallel, as far as they are sound and the memory allows. Returns how much of
-// the file they are; what follows, and what is wrong with it, is for decompress_from().
+// Decompresses frames in parallel, as far as they are valid and memory allows. Returns how many bytes of the file they
+// are; decompress_from() handles the rest and reports errors in it.
 template <class Out> u64 decompress_frames(Bytes file, u64 most_out, Out &out, unsigned threads, const Watch &watch) {
   u64 done = 0;
   for (;;) {
@@ -417,7 +418,7 @@ Decompressed decompress_to(Bytes file, u64 most_out, Out &out, unsigned threads,
   return decompress_from<Zstd>(file, from, most_out, out, threads, watch);
 }
 
-// How much of what comes out is taken.
+// Returns the largest output to accept.
 template <class Decoder> u64 most_of(Bytes file, const DecompressionLimits &limits) {
   std::vector<std::byte> first(first_bytes);
   first.resize(Decompression<Decoder>(file, 0, first.size()).fill(first, {}));
@@ -425,8 +426,8 @@ template <class Decoder> u64 most_of(Bytes file, const DecompressionLimits &limi
   return length == 0 ? first_bytes : add_clamped(length, std::max(length / 4, least_slack));
 }
 
-// Into memory that is there anyway: that saves a disk's work, and pages of a file, which come one by one, where memory
-// comes in huge ones. Null when it is too large for that.
+// Decompresses into free memory: this avoids disk writes and a file's small pages, since memory comes in huge ones.
+// Nullopt if the contents are too large.
 std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_out, unsigned threads,
                                                  const Watch &watch) {
   if (file.size() > most)
@@ -450,7 +451,7 @@ std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_
   return out;
 }
 
-// A small file at once, without a copy in between. Null when it is none, not sound, or memory is short.
+// Decompresses a small file in one call, directly to its place. Null if it is not small or not valid.
 std::shared_ptr<const MappedFile> decompress_small(Bytes file, const Watch &watch) {
   const std::vector<ZstdFrame> frames = find_zstd_frames(file, small);
   if (frames.size() != 1 || frames[0].bytes.size() != file.size() || frames[0].content.value_or(0) == 0 ||
@@ -483,7 +484,7 @@ struct Compressor::State {
 
   ~State() { ZSTD_freeCCtx(context); }
 
-  // True when nothing is left inside.
+  // Returns true when all output has been passed on.
   bool run(ZSTD_inBuffer &in, ZSTD_EndDirective what) {
     ZSTD_outBuffer part{out.data(), out.size(), 0};
     std::size_t left = ZSTD_compressStream2(context, &part, &in, what);

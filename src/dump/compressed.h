@@ -1,7 +1,7 @@
-// Compression of what is written, and decompression of whole dumps: zstd and gzip, told by their first bytes, not by
-// the name; into memory where the contents take no more than a quarter of what is left, else into a temporary file.
-// Besides, memory stays below about 140 MiB (the largest zstd window accepted, or as much for the windows of all
-// threads together), whatever the file says. For dump/open.cc and snapshot/extract.cc.
+// Compression of written files, and decompression of whole dumps: zstd and gzip, recognised by their first bytes, not
+// by the name. Contents that take no more than a quarter of the free memory go into memory, larger ones into a
+// temporary file. Otherwise memory stays below about 140 MiB (the largest zstd window accepted, or as much for the
+// windows of all threads together), whatever the file claims. For dump/open.cc and snapshot/extract.cc.
 #pragma once
 #include "base/host/host.h"
 #include "base/watch.h"
@@ -12,7 +12,7 @@
 
 namespace dnheap {
 
-// Hands what it is given on as one zstd frame with a checksum.
+// Compresses everything given to it into one zstd frame with a checksum, and passes the output on.
 class Compressor {
 public:
   explicit Compressor(std::function<void(Bytes)> to);
@@ -29,22 +29,24 @@ private:
 struct Decompressed {
   std::shared_ptr<const MappedFile> file;
   std::string note;     // empty, or why this is only the first part, or may be wrong
-  bool damaged = false; // not only cut off: any of it may be wrong
+  bool damaged = false; // true: any part may be wrong; false if it is only cut off
 };
 
 bool is_compressed(Bytes file);
 
 struct DecompressionLimits {
-  std::optional<u64> most_in_memory = {}; // bytes; nothing: a part of what is left
-  // How long a dump is that begins with these bytes (the first MiB, or all), by its own headers: 0 where none begins
-  // so, ~0 where they do not say. A quarter more, and 64 MiB at least, is decompressed; that more follows is a note.
+  std::optional<u64> most_in_memory = {}; // bytes; nullopt: a share of the free memory
+  // Returns the length of the dump that begins with these bytes (the first MiB, or all), from its own headers: 0 if it
+  // is no dump, ~0 if unknown. Decompression stops after a quarter more than that, but at least 64 MiB more, with a
+  // note that more follows.
   std::function<u64(Bytes)> length_of = {};
 };
 
-// `file` must be compressed. Several frames or members are one after the other, as the tools do it; zstd's are
-// decompressed by all threads, but for large ones that do not say how long their contents are (pzstd's are small). A
-// file that is cut off or damaged gives what could be had of it (all, where nothing but a checksum is wrong) and a
-// note, or throws Error when that is nothing. Progress counts compressed bytes. `temp_dir`: always into a file there.
+// `file` must be compressed. It may have several frames or members one after the other, as the tools write them. All
+// threads decompress zstd frames, except large ones that do not state their content's size (pzstd's are small). From a
+// file that is cut off or damaged it returns the readable part (everything, if only a checksum is wrong) and a note; it
+// throws Error if nothing is readable. Progress counts compressed bytes. `temp_dir`: if given, always decompresses into
+// a file there.
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
                         const DecompressionLimits &limits = {});
 

@@ -23,7 +23,7 @@ public:
     const bool wide = format_.pointer_size == 8;
     const u64 header_size = wide ? 64 : 52, entry_size = wide ? 56 : 32, section_size = wide ? 64 : 40;
     const u64 count = segments.size() + 1;
-    const bool many = count >= 0xffff; // PN_XNUM: section 0 then has the number
+    const bool many = count >= 0xffff; // PN_XNUM: section 0 then holds the number
     const std::vector<std::byte> notes = this->notes(initial);
     const u64 sections_at = header_size, entries_at = header_size + (many ? section_size : 0),
               notes_at = align_up(entries_at + count * entry_size, 8),
@@ -48,7 +48,7 @@ public:
     put(section_size, 2);
     put(many ? 1 : 0, 2);
     put(0, 2);
-    if (many) { // all zero, but for sh_info
+    if (many) { // section 0 is all zero except sh_info
       fill_to(sections_at + (wide ? 44 : 28));
       put(count, 4);
       fill_to(entries_at);
@@ -101,7 +101,7 @@ private:
     append(content);
     fill_to(align_up(out_.size(), 4));
   }
-  // One note whose content `write` puts.
+  // Adds one note; `write` writes its content.
   template <class Write> void note_of(std::string_view owner, u32 type, Write write) {
     std::vector<std::byte> before = std::move(out_);
     out_.clear();

@@ -1,6 +1,7 @@
-// The front of an ELF core: header, program headers and notes, for whoever then writes the segments' bytes, one after
-// the other, behind it. Beside the notes that any reader of cores knows (of Linux: program, threads, auxiliary vector,
-// mapped files) it has dnheap's own (dump/extracted.h), which say all that a Target does. For snapshot/extract.cc.
+// Writes the front of an ELF core: header, program headers and notes; the caller then writes the segments' bytes after
+// it, one after the other. Besides the notes known to every reader of cores (for Linux: program, threads, auxiliary
+// vector, mapped files) there are dnheap's own (dump/extracted.h), which contain everything in a Target. For
+// snapshot/extract.cc.
 #pragma once
 #include "target/target.h"
 
@@ -14,7 +15,7 @@ struct CoreSegment {
   u64 size = 0;
 };
 
-// `target.extraction` must be set. `initial`: what of Target::initial goes into the core.
+// `target.extraction` must be set. `initial`: the part of Target::initial that goes into the core.
 std::vector<std::byte> core_front(const Target &target, std::span<const CoreSegment> segments,
                                   std::span<const Range> initial);
 

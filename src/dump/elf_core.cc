@@ -28,8 +28,8 @@ ElfHeader read_header(Bytes file) {
                           static_cast<u8>(file[4]), static_cast<u8>(file[5])));
 }
 
-// How many program headers the file has room for, `most` at most: what the segments hold comes behind the table, never
-// inside it. `until_unused`: the number is a guess, so the first unused header ends it.
+// Returns how many program headers the file has room for, at most `most`. Segments' contents come after the table, so
+// the first of them ends it. `until_unused`: `most` is a guess, so the first unused header ends the table.
 u64 room_for_headers(const ElfHeader &header, Bytes file, u64 most, bool until_unused) {
   u64 size = header.program_header_size, end = file.size(), count = 0;
   for (u64 at = header.program_headers; count < most && at < end && size <= end - at; at += size, ++count) {
@@ -74,9 +74,9 @@ bool is_zero(Bytes bytes) {
   return bytes.empty() || (bytes[0] == std::byte{} && std::equal(bytes.begin() + 1, bytes.end(), bytes.begin()));
 }
 
-// gcore also writes what a process has reserved but cannot access (PROT_NONE), gigabytes of it, as zeros of segments
-// that may be read only and belong to no file. Such a segment is no memory: it must not read as zero. Of large ones
-// samples are looked at; if there were something between them, it would be missing from the answer, and shown as a gap.
+// gcore also writes reserved memory that the process cannot access (PROT_NONE), gigabytes of it, as zeros in read-only
+// segments without a file. Such a segment must count as missing, not read as zero. Only samples of large segments are
+// checked; if there were data between them, they would be missing from the answer, and shown as a gap.
 class Reserved {
 public:
   explicit Reserved(std::span<const MappedExtent> files) {
@@ -118,7 +118,7 @@ Mapping mapping_of(const ElfSegment &segment, u64 in_file) {
   return out;
 }
 
-// Lays out the memory, and records what the segments promise but the file does not hold.
+// Lays out the memory, and records segments' parts that the file does not contain.
 void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes file,
                  std::span<const MappedExtent> files, Target &target) {
   std::vector<Range> ranges;
@@ -131,7 +131,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
       continue;
     ++loads;
     u64 in_file = segment.offset < file.size() ? std::min(segment.file_size, file.size() - segment.offset) : 0;
-    // No writer stores two segments in the same bytes; a file that claims it could claim any amount of memory.
+    // No writer stores two segments in the same bytes; a hostile file could claim any amount of memory in this way.
     if (in_file > file.size() - claimed) {
       ++repeated;
       target.absent.push_back({segment.address, add_clamped(segment.address, segment.memory_size),
@@ -175,7 +175,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
                                        "bytes",
                                        count_text(cut), count_text(loads), bytes_text(cut_bytes),
                                        count_text(file.size()), count_text(whole)));
-    target.advice = "a dump's last part holds what the runtime says of itself: copy the whole file again, or take the "
+    target.advice = "the last part of a dump describes the runtime: copy the whole file again, or take the "
                     "dump again (disk full? ulimit -c?)";
   }
   if (repeated)
@@ -194,25 +194,25 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
         fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
 }
 
-// Where a stack has a guard page of the kind that the kernel knows since 6.13, gcore stops reading and writes zeros for
-// the rest of it.
+// At a stack with a lightweight guard page (kernel 6.13 and later) gcore stops reading and writes zeros for the rest of
+// the stack.
 void note_lost_stacks(Target &target) {
-  constexpr u64 looked_at = 512; // of bytes at the stack pointer; a thread in a system call has return addresses there
+  constexpr u64 looked_at = 512; // bytes from the stack pointer; a thread in a system call has return addresses there
   u64 lost = 0;
   for (const Thread &thread : target.threads) {
     Bytes top = target.memory.view(thread.stack_pointer, looked_at);
     lost += !top.empty() && is_zero(top);
   }
   if (lost)
-    target.notes.push_back(fmt::format("the stacks of {} of {} threads are zeros, so what they hold cannot be seen{}",
-                                       lost, target.threads.size(),
-                                       target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
-                                                                     "createdump, or let the kernel write the core"
-                                                                   : ""));
+    target.notes.push_back(fmt::format(
+        "the stacks of {} of {} threads are zeros, so the objects they hold are unknown{}", lost, target.threads.size(),
+        target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
+                                      "createdump, or let the kernel write the core"
+                                    : ""));
 }
 
-// The runtime maps the memory for its types and code twice, through a file that exists in memory only. Kernel and gdb
-// leave it out unless they are told to write shared memory.
+// The runtime maps the memory for its types and code twice, through a file that exists in memory only. The kernel and
+// gdb omit it from cores unless told to write shared memory.
 void advise_on_shared_memory(Target &target) {
   u64 size = 0, known = 0;
   for (const Module &module : target.modules)
@@ -226,8 +226,8 @@ void advise_on_shared_memory(Target &target) {
                     "/proc/PID/coredump_filter before the next core is taken, or use createdump --full";
 }
 
-// For extracted cores: replaces all of the target but its memory by what the core says of the dump that it was
-// extracted from. False: not an extracted core.
+// For extracted cores: replaces everything in `target` except memory by the description of the original dump. Returns
+// false if this is not an extracted core.
 bool read_description(CoreNotes &notes, Target &target) {
   if (notes.description.empty())
     return false;
@@ -237,8 +237,9 @@ bool read_description(CoreNotes &notes, Target &target) {
   try {
     extracted::apply_description(notes.description, target);
   } catch (const Error &e) {
-    target.notes.push_back(fmt::format("this core was extracted by dnheap, but what it says of that cannot be read: {}",
-                                       printable(e.what(), 200)));
+    target.notes.push_back(
+        fmt::format("this core was extracted by dnheap, but its description of the dump cannot be read: {}",
+                    printable(e.what(), 200)));
     return false;
   }
   target.notes.insert(target.notes.end(), own_notes.begin(), own_notes.end());
@@ -265,7 +266,7 @@ std::optional<u64> length_of_elf(Bytes first) {
   const std::vector<ElfSegment> segments = parse_program_headers(table, *count, *header);
   if (segments.size() < *count)
     return unknown;
-  u64 end = std::max(header->program_headers, header->section_headers); // a table ends within the slack
+  u64 end = std::max(header->program_headers, header->section_headers); // a table's end is within the slack
   for (const ElfSegment &segment : segments)
     end = std::max(end, add_clamped(segment.offset, segment.file_size));
   return end;

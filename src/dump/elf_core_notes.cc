@@ -11,11 +11,11 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_notes = 65536;
-constexpr u64 most_files = 1 << 20; // sixteen times as many mappings as the kernel allows unless told otherwise
+constexpr u64 most_files = 1 << 20; // sixteen times the kernel's default limit for mappings
 constexpr u64 most_auxv = 1024;
 
-// What Linux has signals for that end a process unless it handles them: not those by which it is stopped, goes on, or
-// is told of something. Their numbers are the same on all its processors that dnheap knows.
+// True for Linux's signals that end a process unless it handles them: not those that stop or continue it, or only
+// notify it. Their numbers are the same on all processors that dnheap supports.
 bool ends_processes(u32 signal) {
   constexpr u32 others[] = {17, 18, 19, 20, 21, 22, 23, 28}; // SIGCHLD … SIGURG, SIGWINCH
   return signal >= 1 && signal <= 64 && std::find(std::begin(others), std::end(others), signal) == std::end(others);
@@ -45,7 +45,7 @@ public:
 
   CoreNotes finish() {
     target_.dump_kind = writer();
-    constexpr u32 trap = 5; // by which gdb stops threads
+    constexpr u32 trap = 5; // gdb stops threads with it
     if (target_.crash && target_.crash->number == trap && target_.dump_kind == "gcore")
       target_.crash.reset();
     if (too_many_files_)
@@ -77,8 +77,8 @@ private:
     u64 at = registers_in_status(format_);
     read_registers(thread, status.subspan(std::min<u64>(at, status.size())), machine_, format_);
     target_.threads.push_back(std::move(thread));
-    // struct elf_siginfo {number, code, errno}, and pr_cursig. The kernel names one signal for all threads: the first
-    // is the one that got it.
+    // struct elf_siginfo {number, code, errno}, and pr_cursig. The kernel writes the same signal for all threads; the
+    // first thread is the one that received it.
     std::optional<u32> number = load_at<u32>(status, 0, format_.byte_order);
     if (number == 0u)
       number = load_at<u16>(status, 12, format_.byte_order);
@@ -86,7 +86,7 @@ private:
       target_.crash = CrashSignal{*id, *number, {}, {}};
   }
 
-  // siginfo_t of the thread before: {number, errno, code}, then, of a fault that the processor found, the address.
+  // siginfo_t of the previous thread: {number, errno, code}, then the address if the processor detected the fault.
   void read_signal(Bytes info) {
     const std::optional<u32> number = load_at<u32>(info, 0, format_.byte_order),
                              code = load_at<u32>(info, 8, format_.byte_order);
@@ -95,14 +95,14 @@ private:
     const u64 thread = target_.threads.back().id;
     if (target_.crash && (target_.crash->thread != thread || target_.crash->number != *number))
       return;
-    constexpr i32 of_kernel = 0x80; // which then tells no address
+    constexpr i32 of_kernel = 0x80; // sent by the kernel: has no address
     CrashSignal signal{thread, *number, static_cast<i32>(*code), {}};
     if (*signal.code > 0 && *signal.code < of_kernel && has_fault_address(*number))
       signal.address = word(info, wide() ? 16 : 12);
     target_.crash = signal;
   }
 
-  // struct elf_prpsinfo; on 32 bit its user and group ids have two bytes on the old architectures, four on the others.
+  // struct elf_prpsinfo. On 32 bit, user and group ids have two bytes on old architectures, four on the others.
   void read_program(Bytes info) {
     constexpr u64 size_with_short_ids = 124, name_size = 16, arguments_size = 80;
     u64 pid_at = wide() ? 24 : info.size() <= size_with_short_ids ? 12 : 16;
@@ -124,7 +124,7 @@ private:
     }
   }
 
-  // count, unit of the offsets, count * {start, end, offset}, then as many paths, each ended by a NUL.
+  // Layout: count, unit of the offsets, count * {start, end, offset}, then as many paths, each ended by a NUL.
   void read_files(Bytes note) {
     u64 size = format_.pointer_size;
     std::optional<u64> count = word(note, 0), unit = word(note, size);
@@ -147,7 +147,7 @@ private:
     }
   }
 
-  // Each writer has its own order of notes, and only gdb counts the offsets in NT_FILE in bytes.
+  // Each writer has its own order of notes, and only gdb counts NT_FILE's offsets in bytes.
   std::string writer() const {
     if (order_ == std::vector<u32>{note_prpsinfo, note_auxv})
       return "createdump";

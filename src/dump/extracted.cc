@@ -142,7 +142,7 @@ void fill(const Json &json, Target &target) {
     throw Error("it is of another version of dnheap");
   target.extraction = Extraction{json.at("from").text(), json.at("values_blanked").boolean()};
   target.container = json.at("container").text();
-  if (target.container == "process") // that cannot be asked any more: this is a core of it
+  if (target.container == "process") // the process cannot be asked any more: this is a core of it
     target.container = "elf-core";
   target.dump_kind = json.at("dump_kind").text();
   target.os = named(systems, json.at("os").text());

@@ -17,7 +17,7 @@ constexpr Machine machines[] = {
     {elf::machine_s390, Architecture::s390x},    {elf::machine_ppc64, Architecture::ppc64},
 };
 
-// How many words the set of registers has, and which of them are which.
+// The number of words in the register set, and the positions of special registers.
 struct RegisterLayout {
   u16 machine;
   u8 pointer_size;

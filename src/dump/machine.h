@@ -1,18 +1,18 @@
-// What differs between processors, by their number in ELF headers: what they are called, and where Linux keeps a
-// thread's general registers, in NT_PRSTATUS of a core and for whoever traces a process.
+// Differences between processors, by their number in ELF headers: their names, and the order in which Linux stores a
+// thread's general registers, in NT_PRSTATUS of a core and for tracers.
 #pragma once
 #include "target/target.h"
 
 namespace dnheap {
 
 Architecture architecture_of(u16 machine);
-// 0: has none.
+// Returns 0 if there is none.
 u16 machine_number(Architecture architecture);
 
-// How many words the set of general registers has; nullopt: not known.
+// Returns how many words the set of general registers has; nullopt: unknown.
 std::optional<u64> register_count(u16 machine, Format format);
 
-// Leaves the thread as it is when the machine is not known; what `set` is too short for is left out.
+// Does nothing if the machine is unknown. Leaves out registers for which `set` is too short.
 void read_registers(Thread &thread, Bytes set, u16 machine, Format format);
 
 } // namespace dnheap

@@ -26,22 +26,22 @@ enum Stream : u32 {
   thread_info_list = 17,
 };
 
-// Where the CONTEXT of a machine keeps what a Thread holds.
+// The offsets in a machine's CONTEXT of the values that a Thread stores.
 struct ContextLayout {
   u16 processor; // PROCESSOR_ARCHITECTURE_…
   Architecture architecture;
   u8 pointer_size;
-  u16 registers, count; // general registers, side by side
+  u16 registers, count; // consecutive general registers
   u16 instruction_pointer, stack_pointer;
 };
 constexpr ContextLayout contexts[] = {
     {9, Architecture::x64, 8, 0x78, 17, 0xf8, 0x98},          {12, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100},
-    {0x8003, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100}, // as Breakpad numbered it at first
+    {0x8003, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100}, // Breakpad's first number for it
     {0, Architecture::x86, 4, 0x9c, 11, 0xb8, 0xc4},          {5, Architecture::arm, 4, 0x04, 16, 0x40, 0x38},
 };
 
 struct Platform {
-  u32 id; // VER_PLATFORM_…, and what Breakpad and its kin write
+  u32 id; // VER_PLATFORM_…, and the ids that Breakpad and similar tools write
   OperatingSystem os;
 };
 constexpr Platform platforms[] = {
@@ -74,7 +74,7 @@ private:
   template <std::unsigned_integral T> T at(Bytes from, u64 offset) const {
     return load<T>(from.data() + offset, ByteOrder::little);
   }
-  // What a MINIDUMP_LOCATION_DESCRIPTOR {size, place} names; empty when it is not all in the file.
+  // Returns the bytes that a MINIDUMP_LOCATION_DESCRIPTOR {size, place} names; empty if they are not all in the file.
   Bytes located(Bytes from, u64 offset) const { return slice(file_, at<u32>(from, offset + 4), at<u32>(from, offset)); }
 
   Bytes stream(u32 type) const {
@@ -89,7 +89,7 @@ private:
       throw Error(fmt::format("this minidump is cut off inside its header: the file ends at byte {}", file_.size()));
     u64 count = at<u32>(file_, 8), place = at<u32>(file_, 12);
     if (count == 0)
-      throw Error("this minidump has no streams: whoever wrote it did not finish");
+      throw Error("this minidump has no streams: its writer did not finish");
     for (u64 i = 0; i < std::min(count, most_streams); ++i) {
       Bytes entry = slice(file_, place + i * directory_entry_size, directory_entry_size);
       if (entry.empty())
@@ -100,7 +100,7 @@ private:
       if (size && content.empty()) {
         ++absent_streams_;
         if (start < file_.size())
-          content = file_.subspan(start); // the part that is there
+          content = file_.subspan(start); // the part that is in the file
       }
       if (!content.empty())
         streams_.push_back({at<u32>(entry, 0), content});
@@ -111,7 +111,7 @@ private:
     Bytes info = stream(system_info);
     if (info.size() < 24)
       throw Error(file_.size() < 4096 ? fmt::format("this minidump is cut off: the file ends at byte {}", file_.size())
-                                      : "this minidump does not say which machine it is of (SystemInfoStream)");
+                                      : "this minidump does not name its processor (SystemInfoStream)");
     u16 processor = at<u16>(info, 0);
     for (const ContextLayout &layout : contexts)
       if (layout.processor == processor)
@@ -134,13 +134,13 @@ private:
       target_.pid = at<u32>(info, 8);
     if (const u32 seconds = at<u32>(file_, 20)) // TimeDateStamp
       target_.taken = TakenAt{seconds, TakenAt::Clock::dump};
-    // MINIDUMP_TYPE, as the header keeps it.
+    // MINIDUMP_TYPE, stored in the header.
     constexpr u64 full_memory = 0x2, private_read_write_memory = 0x200;
     u64 flags = at<u64>(file_, 24);
     target_.dump_kind = flags & full_memory ? "full" : flags & private_read_write_memory ? "heap" : "mini";
   }
 
-  // The rows of a list that begins with their number. Some writers align the rows to 8 bytes.
+  // Returns the rows of a list that begins with their number. Some writers align the rows to 8 bytes.
   Bytes rows(u32 type, u64 size, u64 most, u64 &count, const char *what) {
     Bytes list = stream(type);
     if (list.size() < 4)
@@ -210,7 +210,7 @@ private:
       thread.registers.push_back(word(context, context_->registers + r * context_->pointer_size));
   }
 
-  // Threads of which the writer says that it could not read their contexts.
+  // Returns the threads whose context the writer could not read, according to itself.
   std::set<u64> threads_without_context() const {
     constexpr u32 invalid_context = 0x10;
     std::set<u64> out;
@@ -227,11 +227,11 @@ private:
     return out;
   }
 
-  // EXCEPTION_RECORD64 behind {thread, alignment}: {code, flags, next record, address, number of parameters, alignment,
-  // 15 parameters}. Of other systems Breakpad writes {signal, si_code, -, address}.
+  // EXCEPTION_RECORD64 after {thread, alignment}: {code, flags, next record, address, number of parameters, alignment,
+  // 15 parameters}. For other systems Breakpad writes {signal, si_code, -, address}.
   void read_crash(Bytes record) {
     constexpr u32 access_violation = 0xc0000005, in_page_error = 0xc0000006;
-    constexpr u32 of_debuggers[] = {0, 0x80000003, 0x80000004, 0x80000007}; // by which they stop threads
+    constexpr u32 of_debuggers[] = {0, 0x80000003, 0x80000004, 0x80000007}; // debuggers stop threads with these
     CrashSignal crash{at<u32>(record, 0), at<u32>(record, 8), {}, at<u64>(record, 24)};
     if (std::find(std::begin(of_debuggers), std::end(of_debuggers), crash.number) != std::end(of_debuggers))
       return;
@@ -244,8 +244,8 @@ private:
     target_.crash = crash;
   }
 
-  // Then the place of the thread's context, which counts for a thread that has none of its own: one that has went on to
-  // write the dump, and its stack is deeper now.
+  // After the record comes a descriptor of the thread's context. It is used only for a thread without its own context:
+  // a thread with one went on to write the dump, so its stack is deeper now.
   void read_exception() {
     Bytes record = stream(exception);
     if (record.size() < 168)
@@ -264,7 +264,7 @@ private:
       Bytes row = list.subspan(i * thread_size, thread_size);
       Thread thread;
       thread.id = at<u32>(row, 0);
-      // Its stack; nowhere (0), where the lists of memory have it: as Microsoft's own writer leaves it.
+      // The thread's stack. Place 0 means that the lists of memory contain it, as in dumps of Microsoft's own writer.
       if (const u32 place = at<u32>(row, 36))
         add_range(at<u64>(row, 24), at<u32>(row, 32), place);
       if (!invalid.contains(thread.id))
@@ -275,7 +275,7 @@ private:
 
   void add_range(Address start, u64 size, u64 place) {
     u64 there = place < file_.size() ? std::min(size, file_.size() - place) : 0;
-    // Pieces may overlap, but a file that claims to hold them all many times over could claim any amount of memory.
+    // Pieces may overlap, but a hostile file could claim any amount of memory by many overlapping pieces.
     constexpr u64 most_times = 16;
     if (there > most_times * file_.size() - claimed_) {
       ++repeated_;
@@ -326,7 +326,8 @@ private:
       target_.memory.ignore_top_byte();
   }
 
-  // The number of pieces, where the first one's bytes are, then {start, size} of each; their bytes lie side by side.
+  // Layout: the number of pieces, the place of the first one's bytes, then {start, size} of each; their bytes follow
+  // each other.
   void read_memory64() {
     Bytes list = stream(memory64_list);
     if (list.size() < 16)
@@ -344,7 +345,7 @@ private:
     }
   }
 
-  // What the process had reserved without using it: no memory is missing there.
+  // Reads memory that the process had reserved but not used: nothing is missing there.
   void read_reserved() {
     constexpr u32 mem_reserve = 0x2000;
     constexpr u64 least_entry = 40;

@@ -1,6 +1,6 @@
-// Minidumps: what Windows and the tools around it write. Memory points into the file, nothing is copied; reads the
-// streams' tables only, so it costs the same for a dump larger than memory. For dump/open.cc alone.
-// Source: the structures MINIDUMP_… and CONTEXT of the Windows SDK (minidumpapiset.h, winnt.h).
+// Minidumps, as Windows and related tools write them. Memory points into the file, nothing is copied. Reads only the
+// streams' tables, so a dump larger than memory costs no more. For dump/open.cc alone. Source: the structures
+// MINIDUMP_… and CONTEXT of the Windows SDK (minidumpapiset.h, winnt.h).
 #pragma once
 #include "target/target.h"
 
@@ -8,11 +8,12 @@
 
 namespace dnheap {
 
-// Null when `file` is not a minidump; throws Error when it is one that cannot be read. `storage` keeps `file` alive.
+// Returns null if `file` is not a minidump; throws Error if it is one that cannot be read. `storage` keeps `file`
+// alive.
 std::unique_ptr<Target> open_minidump(Bytes file, std::shared_ptr<const void> storage);
 
-// How long the minidump is that begins with these bytes, by its streams and lists of memory: ~0 where these are not all
-// among them; nullopt: it is none. Other things that a stream refers to, as names, may lie behind that.
+// Returns the length of the minidump that begins with these bytes, from its streams and lists of memory: ~0 if these
+// are incomplete; nullopt: not a minidump. Other things that a stream refers to, such as names, may lie after that.
 std::optional<u64> length_of_minidump(Bytes first);
 
 } // namespace dnheap

@@ -10,23 +10,23 @@ namespace dnheap {
 
 namespace {
 
-// What tells whether further pieces of the file belong to a module.
+// The data that decide whether further pieces of the file belong to a module.
 struct Growing {
   u64 index; // in the list of modules
-  // The image at the module's base, if it starts with one and its header is in the dump: of an ELF image where it ends.
+  // The end of the ELF image at the module's base; nullopt if it is none, or if its header is not in the dump.
   std::optional<Address> elf_end;
   std::optional<PeImage> pe;
 };
 
-// Sections of managed images start at multiples of this, on systems with large pages in mind.
+// Sections of managed images start at multiples of this, which suits systems with large pages.
 constexpr u64 section_alignment = 64 << 10;
 // Without a header, pieces further apart than any alignment of segments are taken for separate mappings.
 constexpr u64 widest_hole = 4 << 20;
-// Segments and sections of all modules: beyond any real process, and soon over in a hostile dump, where every module
-// may have the same header, and as many of them as the format allows. From then on no header is looked at.
+// A limit for segments and sections of all modules: no real process reaches it, and it bounds hostile dumps, where
+// every module may have the same header with as many sections as the format allows. Beyond it no header is read.
 constexpr u64 most_parts = 1 << 18;
 
-// Does `next` show the file where one of the image's sections has its place?
+// True if `next` maps the part of the file that belongs there according to one of the image's sections.
 bool is_section(const PeImage &pe, Address base, const Extent &next) {
   if (next.start - base >= pe.size_of_image())
     return false;
@@ -35,19 +35,19 @@ bool is_section(const PeImage &pe, Address base, const Extent &next) {
   });
 }
 
-// Does `next`, the following extent of the same file in address order, belong to the module?
+// True if `next`, the following extent of the same file in address order, belongs to the module.
 bool continues(const Module &module, const Growing &growing, const Extent &next) {
   const Extent &first = module.extents.front(), &last = module.extents.back();
-  // One mapping that a change of protection split.
+  // One mapping, split by a change of protection.
   if (next.start == last.end && next.file_offset == last.file_offset + (last.end - last.start))
     return true;
-  // The loader reserves an image's whole span; its segments may even show the first page twice.
+  // The loader reserves an image's whole span. Its segments may even map the first page twice.
   if (growing.elf_end)
     return next.start < *growing.elf_end;
   if (growing.pe)
     return is_section(*growing.pe, module.base, next);
-  // No header: go by what both formats have in common. Segments lie at least as far from the base as from the start
-  // of the file, and only the first one after a small header may show that start again.
+  // Without a header, use what both formats have in common: a segment is at least as far from the base as its offset in
+  // the file, and only the first one after a small header may map the file's start again.
   u64 distance = next.start - first.start, hole = next.start - last.end;
   if (first.file_offset != 0 || next.start < last.end)
     return false;

@@ -16,7 +16,7 @@ namespace {
 struct Opener {
   const char *name;
   std::unique_ptr<Target> (*open)(Bytes file, std::shared_ptr<const void> storage);
-  // By its first bytes; nullopt for "not mine".
+  // Returns the length from the first bytes; nullopt for "not mine".
   std::optional<u64> (*length_of)(Bytes first);
 };
 constexpr Opener openers[] = {
@@ -48,7 +48,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
       target->path = path;
-      if (!target->taken && !target->extraction) // whose file is younger than the dump
+      if (!target->taken && !target->extraction) // that file is younger than the dump
         if (const std::optional<u64> seconds = modified_at(path))
           target->taken = TakenAt{*seconds, TakenAt::Clock::file};
       target->is_doubtful = damaged;

@@ -1,5 +1,5 @@
-// open_dump: from a file name to a Target, whatever the container. The file is mapped, not read; a compressed one is
-// first decompressed into a temporary file without a name. For snapshot/ and cli/.
+// open_dump: opens a file as a Target, whatever the container. The file is mapped, not read; a compressed one is first
+// decompressed into memory or a temporary file without a name. For snapshot/ and cli/.
 #pragma once
 #include "base/watch.h"
 #include "target/target.h"
@@ -7,11 +7,11 @@
 namespace dnheap {
 
 struct OpenOptions {
-  std::string temp_dir; // where to decompress to; empty = as TemporaryFile chooses
+  std::string temp_dir; // where to decompress; empty = as TemporaryFile chooses
   unsigned threads = 1; // for decompressing
 };
 
-// Throws Error ("PATH: …") when the file cannot be opened or is not a dump, Interrupted when told to stop.
+// Throws Error ("PATH: …") if the file cannot be opened or is not a dump, Interrupted when cancelled.
 std::unique_ptr<Target> open_dump(const std::string &path, const OpenOptions &options = {}, const Watch &watch = {});
 
 } // namespace dnheap

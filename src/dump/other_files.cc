@@ -26,15 +26,15 @@ constexpr Signature signatures[] = {
     {"\xce\xfa\xed\xfe", "a Mach-O file"},
     {"\xcf\xfa\xed\xfe", "a Mach-O file"},
     {"Nettrace", "events that dotnet-trace or dotnet-counters collected (.nettrace)",
-     "dotnet-trace report and PerfView read them; what is on the heap is in a dump"},
+     "dotnet-trace report and PerfView read them; the heap is in a dump"},
     {"\x14\0\0\0!FastSerialization.1"sv, "a .gcdump (types and references without memory)",
      "dotnet-gcdump report, PerfView and Visual Studio read it; dnheap needs the dump of a process"},
-    {"\xc0", "events of Windows (.etl)", "PerfView reads them; what is on the heap is in a dump", 0x4b},
+    {"\xc0", "events of Windows (.etl)", "PerfView reads them; the heap is in a dump", 0x4b},
     {"JAVA PROFILE 1.", "a heap dump of a Java virtual machine (.hprof)", "Eclipse MAT and VisualVM read it"},
     {"{\"snapshot\":{\"meta\":", "a heap snapshot of JavaScript (.heapsnapshot)",
      "Chrome's and Edge's developer tools read it (Memory, Load)"},
     {"{\"schema\":\"dnheap", "an answer of dnheap's, or a record of 'check --record'",
-     "of these diff, check and explore --against take records; this needs the dump"},
+     "diff, check and explore --against take records; other questions need the dump"},
     {"SQLite format 3\0"sv, "a database of SQLite", "sqlite3 reads it; this needs the dump that it was made from"},
     {"PAGEDU64", "a dump of Windows' kernel, not of a process"},
     {"PAGEDUMP", "a dump of Windows' kernel, not of a process"},
@@ -51,7 +51,7 @@ constexpr Signature signatures[] = {
     {"<html", "a web page", "the download went wrong"},
 };
 
-// Such a file begins with the size of its buffers, and one byte would say little.
+// The signature is one byte, so the size of the buffers at the start of such a file is checked, too.
 bool is_sound(const Signature &signature, Bytes file) {
   if (signature.at != 0x4b)
     return true;
@@ -71,7 +71,7 @@ bool is_text(std::string_view start) {
 
 std::string what_else(Bytes file) {
   if (file.empty())
-    return "the file is empty: whoever wrote it had no room, or was not allowed to";
+    return "the file is empty: its writer had no room, or no permission";
   const std::string_view start = as_text(file.first(std::min<std::size_t>(file.size(), 512)));
   for (const Signature &signature : signatures)
     if (start.size() > signature.at && start.substr(signature.at).starts_with(signature.bytes) &&
@@ -80,7 +80,7 @@ std::string what_else(Bytes file) {
   if (is_text(start))
     return "text";
   if (start.find_first_not_of('\0') == start.npos)
-    return "it begins with zeros: whoever wrote or copied it did not finish";
+    return "it begins with zeros: writing or copying it was not finished";
   std::string bytes;
   for (char c : start.substr(0, 4))
     bytes += fmt::format(" {:02x}", static_cast<unsigned char>(c));

@@ -1,4 +1,4 @@
-// What a file is that is no dump, told by how it begins, and what to do then. Looks at 4 KiB. Any thread.
+// Identifies files that are no dumps by their first bytes, and says what to do with them. Looks at 4 KiB. Any thread.
 #pragma once
 #include "base/bytes.h"
 
@@ -6,7 +6,7 @@
 
 namespace dnheap {
 
-// "a heap dump of a Java virtual machine (.hprof): Eclipse MAT opens it".
+// Returns a text such as "a heap dump of a Java virtual machine (.hprof): Eclipse MAT opens it".
 std::string what_else(Bytes file);
 
 } // namespace dnheap

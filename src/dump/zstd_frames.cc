@@ -8,10 +8,10 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_frames = 1 << 16; // found at a time: the least ones are of a few bytes
+constexpr u64 most_frames = 1 << 16; // found at a time: a frame may have only a few bytes
 constexpr u64 largest_block = 128 << 10;
 
-// Reads little-endian numbers one after the other; once one is not there, nothing is.
+// Reads consecutive little-endian numbers; once one is missing, all further ones are, too.
 class Cursor {
 public:
   explicit Cursor(Bytes bytes) : bytes_(bytes) {}
@@ -21,7 +21,7 @@ public:
       out |= std::to_integer<u64>(bytes_[at + i]) << 8 * i;
     return out;
   }
-  u64 skip(u64 size) { // returns where these bytes begin
+  u64 skip(u64 size) { // returns the offset of these bytes
     ok_ = ok_ && size <= bytes_.size() - at_;
     return ok_ ? std::exchange(at_, at_ + size) : at_;
   }
@@ -37,7 +37,7 @@ private:
 std::optional<ZstdFrame> find_frame(Bytes rest) {
   Cursor cursor(rest);
   const u64 magic = cursor.number(4);
-  if ((magic & ~u64{15}) == 0x184d2a50) { // may be skipped
+  if ((magic & ~u64{15}) == 0x184d2a50) { // a skippable frame
     cursor.skip(cursor.number(4));
     return cursor.ok() ? std::optional(ZstdFrame{rest.first(cursor.at()), 0, 0, 0}) : std::nullopt;
   }

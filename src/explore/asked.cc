@@ -13,8 +13,8 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr u64 most_seconds = 60; // of a question in SQL, which may never end: others wait
-constexpr u64 default_top = 200; // rows of each table: a page shows them, nobody reads millions
+constexpr u64 most_seconds = 60; // for a question in SQL, which may never end while others wait
+constexpr u64 default_top = 200; // rows of each table: enough for a page
 
 [[noreturn]] void refuse(const std::string &name, const std::string &value, const char *wanted) {
   throw UsageError(name + ": '" + printable(value, 100) + "' is not " + wanted);
@@ -28,7 +28,7 @@ u64 number(const std::string &name, const std::string &value) {
   return out;
 }
 
-// "live", "live=1", "live=true"; "live=0" is as if it were not there.
+// True for "live", "live=1", "live=true"; "live=0" counts as missing.
 bool flag(const std::string &name, const std::string &value) {
   if (value.empty() || value == "1" || value == "true")
     return true;

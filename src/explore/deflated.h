@@ -1,4 +1,5 @@
-// Texts in zlib's format, which browsers call "deflate": what a page holds, and answers that are kept. Any thread.
+// Compresses texts in zlib's format, which browsers call "deflate": for texts inside pages, and for cached answers. Any
+// thread.
 #pragma once
 #include "base/integers.h"
 
@@ -10,7 +11,7 @@ namespace dnheap::explore {
 
 // `level`: 1, the quickest, to 9, the smallest. Throws std::bad_alloc.
 std::string deflated(std::string_view text, int level);
-// `size`: of the text. Nullopt: it is not that.
+// `size`: the text's size. Nullopt: the bytes are not such a text.
 std::optional<std::string> inflated(std::string_view bytes, u64 size);
 
 } // namespace dnheap::explore

@@ -18,16 +18,16 @@ namespace {
 constexpr const char *stage_names[] = {"opening", "counts", "graph", "tree", "ways", "ready", "failed"};
 
 HttpAnswer json_answer(const ordered_json &json, int status = 200) {
-  // Names come from a dump: what is not UTF-8 in them is replaced.
+  // Names come from a dump: invalid UTF-8 in them is replaced.
   return {status, "application/json", json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
 }
 
 std::string runtime_text(Snapshot &snapshot) {
   const std::string headline = target_headline(snapshot.target(), &snapshot.runtime());
-  return headline.substr(headline.find(": ") + 2); // behind the file's name
+  return headline.substr(headline.find(": ") + 2); // after the file's name
 }
 
-// One text for the same question, in whatever order it is asked.
+// Returns the same text for the same question, whatever the order of its parameters.
 std::string key_of(const std::string &path, const Parameters &parameters) {
   std::string out = path;
   for (const auto &[name, value] : parameters)
@@ -78,7 +78,7 @@ ExploredHeap::ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string targe
 
 ExploredHeap::~ExploredHeap() = default;
 
-// Part of the dump was lost: what was worked out, and what was answered, may rest on it.
+// To be called when part of the dump was lost, as results and answers may depend on it.
 void ExploredHeap::begin_again() {
   objects_.reset();
   tree_.reset();
@@ -95,7 +95,7 @@ void ExploredHeap::go_on() {
     return;
   try {
     snapshot_->foresee(all_passes);
-    give_back_free_memory(); // of the stage before
+    give_back_free_memory(); // freed by the previous stage
     switch (stage_) {
     case Stage::counts: snapshot_->prepare(Pass::index | Pass::tally); break;
     case Stage::graph: snapshot_->prepare(Pass::graph | Pass::owned_roots); break;
@@ -104,9 +104,9 @@ void ExploredHeap::go_on() {
       objects_ = std::make_unique<ExploredObjects>(*snapshot_, *tree_, values_);
       break;
     case Stage::ways:
-      snapshot_->forget_sizes(); // few questions ask for these from here on
+      snapshot_->forget_sizes(); // few questions need them from here on
       objects_->find_ways();
-      snapshot_->prepare(Pass::live); // which tables ask for
+      snapshot_->prepare(Pass::live); // tables need it
       break;
     default: break;
     }
@@ -155,7 +155,7 @@ ExploredObjects &ExploredHeap::objects() {
   return *objects_;
 }
 
-// Both records are taken once; that of this heap is thrown away with all else when part of the dump is lost.
+// Both records are made once. This heap's record is discarded with everything else when part of the dump is lost.
 report::Answer ExploredHeap::difference(const Asked &what) {
   if (compared_.empty())
     compared_.push_back(parse_record(against_->record(), against_->name));
@@ -170,12 +170,12 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
   Asked what = asked(verb, parameters, against_.has_value());
   what.question.target = target_;
   if (what.question.values && !values_)
-    throw UsageError("contents of strings and fields are told only where dnheap explore was begun with --values");
+    throw UsageError("contents of strings and fields are shown only if dnheap explore was started with --values");
   report::Answer answer =
       what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
   report::WriteOptions how;
   how.top = what.question.top;
-  // What has no such table, as a string has no fields, is answered all the same: with none.
+  // An answer without the requested table (a string has no fields) is shown without tables instead of failing.
   if (std::ranges::any_of(answer.tables, [&](const report::Table &table) { return table.name == what.question.table; }))
     how.table = what.question.table;
   else if (!what.question.table.empty())
@@ -188,7 +188,7 @@ std::string ExploredHeap::ask(const std::string &verb, const Parameters &paramet
   return out;
 }
 
-// The oldest ones go. Tables are a tenth as large when they are compressed.
+// Removes the oldest answers when there is no room. Compression makes tables ten times smaller.
 void ExploredHeap::keep(const std::string &key, const std::string &answer) {
   if (answer.size() > most_kept_bytes || kept_.contains(key))
     return;
@@ -230,7 +230,7 @@ HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {
     return json_answer(objects().referrers(objects().object_of(at), from, count));
   if (request.path == "api/way") {
     if (stage_ != Stage::failed && !objects().knows_ways())
-      throw Error("the ways from the roots are still being worked out");
+      throw Error("the paths from the roots are still being worked out");
     return json_answer(objects().way(objects().object_of(at)));
   }
   if (request.path == "api/find")
@@ -268,7 +268,7 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
     snapshot_->forget_sizes();
   if (took > long_time)
     give_back_free_memory();
-  if (snapshot_->has_lost_memory()) { // dnheap::ask() asks again by itself; the rest cannot
+  if (snapshot_->has_lost_memory()) { // dnheap::ask() repeats by itself; the other requests cannot
     begin_again();
     snapshot_->foresee(all_passes);
     try {

@@ -1,5 +1,5 @@
-// ExploredHeap: what stands behind the page: the snapshot, what is worked out of it, stage by stage, and the answers to
-// the page's requests. For the thread that explores; only State may be read by others.
+// ExploredHeap: the data behind the page: the snapshot, its results, computed stage by stage, and the answers to the
+// page's requests. For the thread that explores; others may read State only.
 #pragma once
 #include "analysis/records/record.h"
 #include "explore/asked.h"
@@ -16,11 +16,11 @@
 
 namespace dnheap::explore {
 
-// What is being worked out. All before it is there.
+// The stage being computed. All stages before it are complete.
 enum class Stage : u8 { opening, counts, graph, tree, ways, ready, failed };
 const char *name_of(Stage stage);
 
-// The verbs that can be asked, with what they take; `diff` where there is something to compare with.
+// Returns the verbs that can be asked, with their parameters; includes `diff` if there is something to compare with.
 ordered_json asked_verbs(bool can_compare);
 
 // {"error": text}
@@ -28,19 +28,19 @@ HttpAnswer problem(int status, const std::string &text);
 
 class ExploredHeap {
 public:
-  // `values`: contents of strings and fields may be told.
+  // `values`: show contents of strings and fields.
   ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values, std::optional<Earlier> against);
   ~ExploredHeap();
 
   Stage stage() const { return stage_; }
-  // Works out the next stage. What goes wrong with it is said in the state from then on; asking goes on. Throws
+  // Computes the next stage. If that fails, the state says so from then on, and questions still work. Throws
   // Interrupted.
   void go_on();
-  // Any request below "api/" but "api/state". Throws nothing but Interrupted and std::bad_alloc.
+  // Answers any request below "api/" except "api/state". Throws only Interrupted and std::bad_alloc.
   HttpAnswer answer(const HttpRequest &request);
-  // What "api/state" answers, of what is still.
+  // Returns the answer to "api/state" while no pass is running.
   ordered_json state();
-  // What is told of the heap in the state: runtime, process, objects, bytes.
+  // Returns the facts about the heap in the state: runtime, process, objects, bytes.
   ordered_json facts();
   const std::string &error() const { return error_; }
 
@@ -61,18 +61,18 @@ private:
   Stage stage_ = Stage::counts;
   std::string error_;
   const std::optional<Earlier> against_;
-  std::vector<Record> compared_; // the other one, this one
+  std::vector<Record> compared_; // the other dump's, then this one's
   std::unique_ptr<ExploredTree> tree_;
   std::unique_ptr<ExploredObjects> objects_;
 
-  // Answers that took long, some take seconds: the latest, compressed, up to so many bytes.
+  // Cached answers to slow questions, some of which take seconds: the latest, compressed, up to so many bytes.
   struct Packed {
     std::string bytes; // in zlib's format
     u64 size = 0;      // of the answer
   };
   static constexpr std::chrono::milliseconds least_kept_time{5};
   static constexpr u64 most_kept_bytes = u64{16} << 20;
-  // After one that took longer, what the C library keeps of freed memory goes back to the system.
+  // After a question that took longer, the C library's freed memory is returned to the system.
   static constexpr std::chrono::milliseconds long_time{500};
   std::unordered_map<std::string, Packed> kept_;
   std::deque<std::string> kept_order_;

@@ -16,10 +16,10 @@ namespace dnheap::explore {
 namespace {
 
 constexpr u64 most_rows = 1'000;   // of a page
-constexpr u64 most_recent = 8;     // objects whose referrers are kept,
-constexpr u64 most_kept = 4 << 20; // and how many referrers of them, unless one alone has more
+constexpr u64 most_recent = 8;     // objects whose referrers are cached
+constexpr u64 most_kept = 4 << 20; // referrers of these in all, unless one alone has more
 constexpr u64 most_roots = 100;    // of one object
-constexpr u64 most_steps = 1'000;  // of a way: of a longer one the first and the last
+constexpr u64 most_steps = 1'000;  // of a path: a longer one shows its first and last steps
 constexpr u64 part_size = 1 << 20;
 
 } // namespace
@@ -46,12 +46,13 @@ ordered_json ExploredObjects::object(ObjectId object) {
   const std::optional<CollectionFill> fill = view.fill(object);
   out["entries"] = fill ? ordered_json(fill->count) : ordered_json();
   out["capacity"] = fill && fill->capacity ? ordered_json(*fill->capacity) : ordered_json();
-  // The graph leaves those of holders out; others are counted there already, of which an array has millions.
+  // The graph leaves out references of holders, so those are counted here; others' references, millions for an array,
+  // are counted in the graph already.
   const bool is_holder = snapshot_.roots().is_holder(view.address(object));
   out["references"] =
       is_holder ? references(object, 0, 0)["total"] : ordered_json(snapshot_.graph().edges().of(object).size());
   out["referrers"] = referring(object).size();
-  ordered_json roots = ordered_json::array(); // that name this very object
+  ordered_json roots = ordered_json::array(); // those that refer to this object itself
   u64 root_count = 0;
   for (const Root &root : snapshot_.roots().roots)
     if (root.object == view.address(object) && ++root_count <= most_roots)
@@ -100,14 +101,14 @@ const std::vector<ObjectId> &ExploredObjects::referring(ObjectId object) {
     snapshot_.watch().check();
     const u64 last = std::min(edges.objects(), (part + 1) * part_size);
     u64 source = part * part_size;
-    // One look at each reference; whose it is, is worked out of those that lead there alone.
+    // Looks at each reference once; its source is computed only if it leads to the object.
     const std::span<const ObjectId> targets =
         edges.targets.subspan(edges.begin(source), edges.begin(last) - edges.begin(source));
     const u64 first = edges.begin(source);
     for (u64 i = 0; i < targets.size(); ++i) {
       if (targets[i] != object)
         continue;
-      // The last object whose references begin at or before this one.
+      // Find the last object whose references begin at or before this one.
       u64 low = source, high = last;
       while (high - low > 1) {
         const u64 middle = low + (high - low) / 2;
@@ -144,7 +145,7 @@ ordered_json ExploredObjects::referrers(ObjectId object, u64 from, u64 count) {
 
 void ExploredObjects::find_ways() {
   if (!ways_)
-    ways_ = ranked_paths(snapshot_, ranked_tree(snapshot_)); // which the tree's view has worked out
+    ways_ = ranked_paths(snapshot_, ranked_tree(snapshot_)); // the tree's view has computed it already
 }
 
 ordered_json ExploredObjects::way(ObjectId object) {
@@ -152,7 +153,7 @@ ordered_json ExploredObjects::way(ObjectId object) {
   ObjectView &view = tree_.view();
   std::optional<OwnedPath> path = ways_->find(object);
   if (path && path->objects.size() == 1 && is_hub(snapshot_, path->owner))
-    path = find_ranked_path(snapshot_, object).path; // who holds the hub itself
+    path = find_ranked_path(snapshot_, object).path; // show what holds the hub itself
   if (!path)
     throw NotFound("nothing holds " + view.type_name(object) + " at " + hex(view.address(object)) +
                    ": no root leads to it");
@@ -179,8 +180,8 @@ ordered_json ExploredObjects::way(ObjectId object) {
 const std::vector<ExploredObjects::NamedField> &ExploredObjects::fields() {
   if (fields_)
     return *fields_;
-  std::vector<NamedField> found;                       // kept when all were looked at
-  std::set<std::pair<std::string, std::string>> known; // instances of one generic type are many, and declare alike
+  std::vector<NamedField> found;                       // cached only when complete
+  std::set<std::pair<std::string, std::string>> known; // instances of one generic type declare the same fields
   for (const TypeTally &type : snapshot_.tally().types) {
     snapshot_.watch().check();
     for (const InstanceField &field : snapshot_.runtime().fields().instance_fields(type.method_table)) {
@@ -202,7 +203,7 @@ ordered_json ExploredObjects::find(const std::string &text, u64 count) {
       objects.push_back(tree_.node(tree_.view().at(*address, note)));
     } catch (const NotFound &) { // a type's name may have only hexadecimal digits
     }
-  std::map<std::string, Tally> found; // types of one name as one
+  std::map<std::string, Tally> found; // types with equal names count as one
   const std::string wanted = lower_case(text);
   for (const TypeTally &type : snapshot_.tally().types) {
     const std::string &name = snapshot_.runtime().types().name(type.method_table);

@@ -1,6 +1,6 @@
-// ExploredObjects: one object as a browser looks at it: what it refers to and who refers to it, page by page, by what
-// way it is held, and finding it. Referrers are found by one look at all references, in parallel, those of the objects
-// asked for last are kept; ways by a breadth-first search from all roots, done once (RankedPaths). One thread.
+// ExploredObjects: one object as a browser shows it: its references and referrers, page by page, the path that holds
+// it, and search. Referrers are found by one look at all references, in parallel; those of the most recent objects are
+// cached. Paths come from a breadth-first search from all roots, done once (RankedPaths). One thread.
 #pragma once
 #include "analysis/owners/ranked_paths.h"
 #include "explore/explored_tree.h"
@@ -11,21 +11,21 @@ namespace dnheap::explore {
 
 class ExploredObjects {
 public:
-  // `values`: may contents of strings be told?
+  // `values`: show contents of strings.
   ExploredObjects(Snapshot &snapshot, ExploredTree &tree, bool values);
 
-  // The object at an address, or the one that the address points into. Throws UsageError, NotFound.
+  // Returns the object at an address, or the one that the address points into. Throws UsageError, NotFound.
   ObjectId object_of(const std::string &address);
   ordered_json object(ObjectId object);
   ordered_json references(ObjectId object, u64 from, u64 count);
   ordered_json referrers(ObjectId object, u64 from, u64 count);
-  // Searches from the roots, unless that was done.
+  // Searches from the roots, unless that is done already.
   void find_ways();
   bool knows_ways() const { return ways_ != nullptr; }
-  // Throws NotFound when nothing holds it.
+  // Throws NotFound if nothing holds it.
   ordered_json way(ObjectId object);
-  // Types whose names have the text in them, fields of types that have objects, and the object at the address that it
-  // is. The first search reads the fields of all types: some µs each.
+  // Finds types whose names contain the text, fields of types that have objects, and the object if the text is an
+  // address. The first search reads the fields of all types: some µs each.
   ordered_json find(const std::string &text, u64 count);
 
 private:
@@ -43,8 +43,8 @@ private:
     std::string type, field, lower_case;
   };
   const std::vector<NamedField> &fields();
-  std::optional<std::vector<NamedField>> fields_; // each where it is declared, of types that have objects
-  std::list<Referring> recent_;                   // the last one asked for first
+  std::optional<std::vector<NamedField>> fields_; // each at its declaring type, for types that have objects
+  std::list<Referring> recent_;                   // most recent first
 };
 
 } // namespace dnheap::explore

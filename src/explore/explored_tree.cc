@@ -14,15 +14,15 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr u64 most_listed = 1'000'000; // children of one place, the largest
-constexpr u64 most_recent = 8;         // places whose children are kept, and how many children of them
+constexpr u64 most_listed = 1'000'000; // the largest children of one place
+constexpr u64 most_recent = 8;         // places with cached children; the next number limits their children in all
 constexpr u64 most_kept = 2 * most_listed;
-constexpr u64 most_parts = 200;   // of one node of a map
+constexpr u64 most_parts = 200;   // children shown of one node of a map
 constexpr u64 most_nodes = 5'000; // of one map
 constexpr u64 most_levels = 16;
-constexpr u64 most_kinds = 12;       // of what is merged, by type
-constexpr u64 most_told = 1'000'000; // merged children whose types are looked at: each is a random access
-constexpr u64 most_above = 1'000;    // dominators of one place that are told: a list is as deep as it is long
+constexpr u64 most_kinds = 12;       // types listed for merged children
+constexpr u64 most_told = 1'000'000; // merged children whose types are counted: each costs a random access
+constexpr u64 most_above = 1'000;    // dominators shown above one place: a linked list is as deep as it is long
 
 } // namespace
 
@@ -96,7 +96,7 @@ const ExploredTree::Children &ExploredTree::children_of(TreePlace at) {
     return recent_.front();
   }
   Children out{at, 0, {}};
-  // When all room is taken the smallest go: each child is looked at a constant number of times.
+  // When the room is full the smallest children go, so each child is looked at a constant number of times.
   const u64 places = static_cast<u32>(tree().end(at)) - static_cast<u32>(at) - 1;
   LargeArray<Child> found(std::min(places, most_listed + most_listed / 4));
   u64 count = 0;
@@ -112,7 +112,7 @@ const ExploredTree::Children &ExploredTree::children_of(TreePlace at) {
     snapshot_.watch().check();
     if (is_first)
       end = tree().bytes_before(child), is_first = false;
-    const u64 begin = end; // children stand side by side, so each one's end is the next one's begin
+    const u64 begin = end; // children are adjacent, so each one begins where the one before it ends
     end = tree().bytes_before(tree().end(child));
     ++out.total;
     if (count == found.size())
@@ -149,7 +149,7 @@ ordered_json ExploredTree::above(TreePlace at) {
   while (chain.back() != TreePlace{0} && chain.size() < most_above)
     chain.push_back(tree().parent(chain.back()));
   u64 left_out = 0;
-  if (chain.back() != TreePlace{0}) { // the nearest ones, and the root
+  if (chain.back() != TreePlace{0}) { // the nearest ones and the root
     for (TreePlace up = chain.back(); up != TreePlace{0}; up = tree().parent(up))
       ++left_out;
     chain.push_back(TreePlace{0});
@@ -161,7 +161,7 @@ ordered_json ExploredTree::above(TreePlace at) {
   return {{"left_out", left_out}, {"rows", std::move(rows)}};
 }
 
-// `room`: nodes that the map may still have.
+// `room`: the number of nodes that the map may still have.
 void ExploredTree::add_parts(ordered_json &to, TreePlace at, u64 levels, u64 least, u64 &room) {
   if (levels == 0 || tree().retained(at).objects == 0)
     return;
@@ -194,7 +194,7 @@ void ExploredTree::add_parts(ordered_json &to, TreePlace at, u64 levels, u64 lea
   room -= shown;
   to["children"] = total;
   to["rest"] = {{"count", rest.count}, {"objects", rest.objects}, {"bytes", rest.bytes}};
-  ordered_json kinds = kinds_json(tree().retained(at).bytes); // empties what the next level will use
+  ordered_json kinds = kinds_json(tree().retained(at).bytes); // also clears what the next level will use
   if (rest.count <= most_told && !kinds.empty())
     to["rest"]["kinds"] = std::move(kinds);
   ordered_json parts = ordered_json::array();
@@ -205,7 +205,7 @@ void ExploredTree::add_parts(ordered_json &to, TreePlace at, u64 levels, u64 lea
   to["parts"] = std::move(parts);
 }
 
-// The types of what was merged, largest first, those of at least 1/500 of the whole.
+// Returns the types of merged children, largest first, those of at least 1/500 of the whole. Clears the sums.
 ordered_json ExploredTree::kinds_json(u64 whole) {
   std::vector<std::pair<TypeId, Rest>> all;
   for (TypeId type : seen_types_)
@@ -225,7 +225,7 @@ ordered_json ExploredTree::kinds_json(u64 whole) {
 }
 
 ordered_json ExploredTree::map(TreePlace at, u64 levels, u64 least) {
-  kinds_json(0); // empties what a map that was interrupted has left
+  kinds_json(0); // clears the sums of an interrupted map
   ordered_json out = node(at);
   u64 room = most_nodes;
   add_parts(out, at, std::min(levels, most_levels), least ? least : std::max<u64>(1, tree().retained(at).bytes / 2000),

@@ -1,6 +1,6 @@
-// ExploredTree: the dominator tree as a browser looks at it: one place, what stands above it, what it holds, a map some
-// levels deep. Costs the tree (Holding), and for places with many children a list of the largest million of them, of
-// the places asked for last. A page of children of a place with n of them costs a look at each, once. One thread.
+// ExploredTree: the dominator tree as a browser shows it: one place, its dominators, what it retains, a map some levels
+// deep. Costs the tree (Holding), and a list of the largest million children for the most recent places that have many.
+// A page of children of a place with n of them costs a look at each, once. One thread.
 #pragma once
 #include "analysis/objects/object_view.h"
 #include "analysis/owners/holding.h"
@@ -18,18 +18,18 @@ class ExploredTree {
 public:
   explicit ExploredTree(Snapshot &snapshot);
 
-  // The names that addresses of pages have: "root", "owner:17", "0x7f…". Throw UsageError where the text is none of
-  // them, NotFound where nothing is there or nothing holds the object.
+  // Parses the names in the addresses of pages: "root", "owner:17", "0x7f…". Throw UsageError if the text is none of
+  // them, NotFound if nothing is there or nothing holds the object.
   TreePlace place_of(const std::string &name);
   ordered_json node(TreePlace at);
-  // Of any object; what nothing holds has no retained size.
+  // Takes any object; one that nothing holds has no retained size.
   ordered_json node(ObjectId object);
 
-  // `levels` below the place, largest first; children smaller than `least`, and those beyond the 200 largest, as one,
-  // with the types that most of it is made of.
+  // Returns `levels` levels below the place, largest first. Children smaller than `least`, and those beyond the 200
+  // largest, are merged into one entry that lists their main types.
   ordered_json map(TreePlace at, u64 levels, u64 least);
   ordered_json children(TreePlace at, u64 from, u64 count);
-  // From the root down to the place.
+  // Returns the places from the root down to this one.
   ordered_json above(TreePlace at);
 
   ObjectView &view() { return view_; }
@@ -39,7 +39,7 @@ private:
   struct Child {
     u64 bytes;
     TreePlace place;
-    // The largest first; of alike ones the first.
+    // Sorts largest first; equal sizes by place.
     friend bool operator<(const Child &a, const Child &b) {
       return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
     }
@@ -50,7 +50,7 @@ private:
     std::vector<TreePlace> largest; // in order
   };
   const Children &children_of(TreePlace at);
-  // What is merged: sums, and by type.
+  // Sums over merged children, in all and by type.
   struct Rest {
     u64 count = 0, objects = 0, bytes = 0;
     void add(const Rest &more) { count += more.count, objects += more.objects, bytes += more.bytes; }
@@ -61,9 +61,9 @@ private:
   Snapshot &snapshot_;
   Holding holding_;
   ObjectView view_;
-  std::vector<Rest> by_type_; // scratch: of the types in seen_types_
+  std::vector<Rest> by_type_; // scratch: sums for the types in seen_types_
   std::vector<TypeId> seen_types_;
-  std::list<Children> recent_; // the last one asked for first
+  std::list<Children> recent_; // most recent first
 };
 
 } // namespace dnheap::explore

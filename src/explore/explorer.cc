@@ -29,13 +29,13 @@ std::unique_ptr<Snapshot> open(const ExploreOptions &of, Progress &progress) {
   options.watch.progress = &progress;
   std::unique_ptr<Snapshot> out =
       of.process ? Snapshot::attach(*of.process, options) : Snapshot::open(of.target, options);
-  out->heap(); // or there is nothing to explore
+  out->heap(); // throws if there is nothing to explore
   if (of.process)
-    out->index(); // copies its memory, so that it goes on
+    out->index(); // copies a process's memory, so that the process goes on
   return out;
 }
 
-// The thread that holds the snapshot, and what waits for it.
+// Runs the thread that holds the snapshot, and keeps the requests that wait for it.
 class Worker {
 public:
   explicit Worker(const ExploreOptions &options) : options_(options), thread_([this] { work(); }) {}
@@ -64,7 +64,7 @@ public:
     make_way();
   }
 
-  // From any thread.
+  // May be called from any thread.
   HttpAnswer state() {
     std::lock_guard guard(lock_);
     ordered_json out{{"file", options_.target},  {"pid", nullptr},   {"values", options_.values},
@@ -80,14 +80,14 @@ public:
     return {200, "application/json", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
   }
 
-  // Most targets are open at once, and what is none is said then; one that must be decompressed first is not waited
-  // for.
+  // Waits at most a second: most targets are open by then, and errors are reported at once; one that must be
+  // decompressed first is not waited for.
   void wait_for_target() {
     std::unique_lock guard(lock_);
     changed_.wait_for(guard, std::chrono::seconds(1), [&] { return stage_ != Stage::opening || has_ended_; });
   }
 
-  // It could not even open the target, or ran into what no question foresees.
+  // True if the target could not be opened, or if an unexpected error occurred.
   bool has_ended() const { return has_ended_; }
   void rethrow() const {
     if (failure_)
@@ -102,14 +102,14 @@ private:
     bool is_heard() const { return !*request.hung_up; }
   };
 
-  // Of clients that hung up most have left: what is worked out for them ends where somebody waits who has not. It
-  // begins again behind all others, once. Under the lock.
+  // Most clients that hung up have left. So the work for such a client is cancelled if another one is waiting; it
+  // begins again once, after all others. Call it under the lock.
   void make_way() {
     if (answered_ && *answered_ && std::ranges::any_of(waiting_, &Asking::is_heard))
       progress_.cancel = true;
   }
 
-  // Under the lock.
+  // Call it under the lock.
   Asking take_next() {
     auto next = std::ranges::find_if(waiting_, &Asking::is_heard);
     if (next == waiting_.end())
@@ -136,7 +136,7 @@ private:
         return waiting_.push_back(std::move(asking));
     }
     if (!done)
-      done = problem(503, "it takes long, its client has hung up, and others waited: keep the connection open");
+      done = problem(503, "cancelled: its client hung up while others waited; keep the connection open");
     asking.reply(std::move(*done));
   }
 
@@ -183,10 +183,10 @@ private:
   const ExploreOptions &options_;
   const ordered_json verbs_ = asked_verbs(options_.against.has_value());
   Progress progress_;
-  std::mutex lock_; // of what stands below
+  std::mutex lock_; // guards the members below
   std::condition_variable changed_;
   std::deque<Asking> waiting_;
-  std::shared_ptr<const std::atomic<bool>> answered_; // has the client hung up whose answer is worked out?
+  std::shared_ptr<const std::atomic<bool>> answered_; // true: the client whose answer is being computed has hung up
   bool ends_ = false;
   Stage stage_ = Stage::opening;
   std::string error_;
@@ -194,14 +194,14 @@ private:
 
   std::atomic<bool> has_ended_ = false;
   std::exception_ptr failure_; // written before has_ended_
-  std::thread thread_;         // the last: it uses all else
+  std::thread thread_;         // last, as it uses everything else
 };
 
 } // namespace
 
 std::string page_of(const ExploreOptions &options) {
   Progress progress;
-  // Looks now and then whether it should end, as the server does.
+  // Checks regularly whether to end, as the server does.
   std::atomic<bool> is_done = false;
   std::jthread watcher([&] {
     while (!is_done && !progress.cancel) {

@@ -1,7 +1,7 @@
-// explore(): serves a page that shows a dump, or a live process, to the browser of this machine. One Snapshot is held:
-// a thread of its own opens it and works out the counts, the graph, the dominator tree and the ways from the roots, in
-// that order; between two of these, and afterwards, it answers what the page asks. Memory: what `retained` takes, 4 to
-// 8 bytes per object for the ways, and 64 MiB of answers that are kept. Called from one thread, which serves meanwhile.
+// explore(): serves a page that shows a dump, or a live process, to the browser of this machine. It keeps one Snapshot:
+// a thread of its own opens it and computes the counts, the graph, the dominator tree and the paths from the roots, in
+// that order; between these steps, and afterwards, it answers the page's questions. Memory: that of `retained`, 4 to 8
+// bytes per object for the paths, and 64 MiB of cached answers. The calling thread serves meanwhile.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,35 +11,35 @@
 
 namespace dnheap::explore {
 
-// A dump that was opened before, as a record in JSON, which `check --record` writes.
+// An older dump, or a record in JSON that `check --record` has written, to compare with.
 struct Earlier {
   std::string name;                    // of the file
-  std::function<std::string()> record; // asked once, by the thread that holds the snapshot, when somebody wants to know
+  std::function<std::string()> record; // called once, by the thread that holds the snapshot, when it is needed
 };
 
 struct ExploreOptions {
-  std::string target;                   // file, or what the process is called in answers
+  std::string target;                   // the file, or the process's name in answers
   std::optional<std::uint64_t> process; // instead of a file
   std::vector<std::string> module_folders;
   std::string temp_dir;
-  unsigned threads = 0; // 0 = as many as there are processors
+  unsigned threads = 0; // 0 = one per processor
   std::optional<std::uint32_t> runtime;
   std::uint64_t max_memory = 0;
   bool pause = true;
-  bool values = false;            // contents of strings and fields may be told
-  std::optional<Earlier> against; // what it is compared with
-  std::uint16_t port = 0;         // 0: one that is free
-  std::uint64_t idle_seconds = 0; // ends after that long without a request; 0: never
-  // The address of the page, and one that leads there once.
+  bool values = false;            // show contents of strings and fields
+  std::optional<Earlier> against; // the dump to compare with
+  std::uint16_t port = 0;         // 0: any free port
+  std::uint64_t idle_seconds = 0; // ends after so long without a request; 0: never
+  // Receives the address of the page, and an address that works once.
   std::function<void(const std::string &url, const std::string &url_for_once)> listening;
   std::function<bool()> should_end = [] { return false; };
 };
 
-// Until should_end(), or until nobody asked for so long. Throws Error when the port is taken, or the target cannot be
-// opened.
+// Serves until should_end() returns true, or until nobody has asked for so long. Throws Error if the port is taken, or
+// if the target cannot be opened.
 void explore(const ExploreOptions &options);
 
-// The page as one file with answers inside (kept_page.h). Throws as explore() does, and Interrupted.
+// Returns the page as one file with answers inside (kept_page.h). Throws as explore() does, and Interrupted.
 std::string page_of(const ExploreOptions &options);
 
 } // namespace dnheap::explore

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char *policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                                "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// 128 bits of the system's random numbers.
+// Returns 128 bits of the system's random numbers as text.
 std::string random_word() {
   std::random_device random;
   std::string out;
@@ -37,7 +37,7 @@ std::string random_word() {
   return out;
 }
 
-// Takes as long for any word of that length, so that nobody learns it letter by letter.
+// Takes the same time for any word of that length, so that nobody can guess it letter by letter.
 bool is_same(std::string_view a, std::string_view b) {
   unsigned different = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -102,17 +102,17 @@ struct HttpServer::Inside {
   HttpOptions options;
   std::function<void(HttpRequest, Reply)> handle;
   std::string token = random_word(), host, url;
-  std::string ticket = random_word(), url_for_once; // the ticket is empty once it was taken
+  std::string ticket = random_word(), url_for_once; // the ticket becomes empty when it is used
 
-  std::mutex lock; // of these two, which any thread may add to
+  std::mutex lock; // guards `ready` and `wake`, which any thread may use
   std::vector<std::pair<u64, HttpAnswer>> ready;
-  SocketPair wake; // a byte into the second one wakes the loop
+  SocketPair wake; // a byte sent into it wakes the loop
 
   struct Waiting {
     evhttp_request *request;
     std::shared_ptr<std::atomic<bool>> hung_up = std::make_shared<std::atomic<bool>>(false);
   };
-  std::map<u64, Waiting> waiting; // of the loop's thread, by number of the request
+  std::map<u64, Waiting> waiting; // used by the loop's thread only; by request number
   u64 next_number = 0;
   Clock::time_point last_request = Clock::now();
   evconnlistener *listener = nullptr; // of http
@@ -120,7 +120,7 @@ struct HttpServer::Inside {
   std::map<u16, Clock::time_point>
       idle_since; // without a request, by the other end's port; empty unless files are short
 
-  // In the order in which libevent wants them back: the last first.
+  // Declared in the order in which libevent needs them destroyed: the last first.
   Owned<event_base> base;
   Owned<evhttp> http;
   Owned<event> tick, woken;
@@ -167,8 +167,8 @@ struct HttpServer::Inside {
     evbuffer_add(body.get(), answer.body.data(), answer.body.size());
     evhttp_connection *connection = evhttp_request_get_connection(request);
     evhttp_send_reply(request, answer.status, reason_of(answer.status), body.get());
-    // libevent listens for the client's end meanwhile, and would cut the answer to one that closed only its own half.
-    // Who left is noticed by writing.
+    // While writing, libevent watches for the client's end, and would cut the answer to a client that closed only its
+    // own half. Writing notices clients that have left.
     if (connection)
       bufferevent_disable(evhttp_connection_get_bufferevent(connection), EV_READ);
   }
@@ -207,7 +207,7 @@ struct HttpServer::Inside {
     send(request, {status, "text/plain; charset=utf-8", std::string(why) + "\n"});
   }
 
-  // Did this server's own page, or the user, ask? Of other pages browsers tell where they come from.
+  // True if this server's own page, or the user, sent the request. Browsers state the origin of other pages' requests.
   bool is_from_here(evhttp_request *request) const {
     const evkeyvalq *headers = evhttp_request_get_input_headers(request);
     auto value = [&](const char *name) -> std::string_view {
@@ -230,7 +230,7 @@ struct HttpServer::Inside {
     if (evhttp_request_get_command(request) != EVHTTP_REQ_GET)
       return refuse(request, 405, "only GET is answered");
     if (!is_from_here(request))
-      return refuse(request, 403, "this address is for its own page alone");
+      return refuse(request, 403, "only the page itself may use this address");
     const evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
     const char *raw = uri ? evhttp_uri_get_path(uri) : nullptr;
     std::string_view path = raw ? raw : "";
@@ -254,12 +254,12 @@ struct HttpServer::Inside {
     }
     if (const char *query = evhttp_uri_get_query(uri)) {
       evkeyvalq values;
-      if (std::string_view(query).find("%00") != std::string_view::npos) // libevent's texts end there
-        return refuse(request, 400, "no text here has a NUL in it");
-      if (!is_escaped_well(query)) // libevent takes it for text
-        return refuse(request, 400, "behind each % there are two hexadecimal digits");
+      if (std::string_view(query).find("%00") != std::string_view::npos) // libevent would cut the text there
+        return refuse(request, 400, "the text contains a NUL");
+      if (!is_escaped_well(query)) // libevent would take it literally
+        return refuse(request, 400, "each % needs two hexadecimal digits after it");
       if (evhttp_parse_query_str(query, &values) != 0)
-        return refuse(request, 400, "the part behind the question mark is malformed");
+        return refuse(request, 400, "the part after the question mark is malformed");
       for (evkeyval *one = values.tqh_first; one; one = one->next.tqe_next)
         out.query.emplace(one->key, one->value);
       evhttp_clear_headers(&values);
@@ -271,7 +271,7 @@ struct HttpServer::Inside {
       evhttp_connection_set_closecb(
           connection,
           [](evhttp_connection *closed, void *self) {
-            // The request goes with its connection.
+            // The request is destroyed with its connection.
             auto &all = static_cast<Inside *>(self)->waiting;
             std::erase_if(all,
                           [&](const auto &one) { return evhttp_request_get_connection(one.second.request) == closed; });
@@ -298,7 +298,7 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
   in.base.reset(made(event_base_new()));
   in.http.reset(made(evhttp_new(in.base.get())));
   evhttp *http = in.http.get();
-  // What is refused is refused here, with the same headers as all else.
+  // Let libevent pass all methods, so that refusals are sent here, with the same headers as all answers.
   evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
                                        EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
                                        EVHTTP_REQ_PATCH);

@@ -12,13 +12,13 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr u64 most_objects = 150; // with all that the page tells of one
+constexpr u64 most_objects = 150; // with everything that the page shows of an object
 constexpr u64 most_shown = 100;   // with the names of all their fields
-constexpr u64 most_types = 12;    // with their ways and instances
+constexpr u64 most_types = 12;    // with their paths and instances
 constexpr u64 most_threads = 32;
-constexpr u64 most_answer_bytes = u64{1} << 20; // of one answer: a page is sent to people
+constexpr u64 most_answer_bytes = u64{1} << 20; // for one answer, since pages are sent to people
 
-// What is asked of any dump; the page looks its answers up by these words, whatever the number of rows.
+// Questions for every dump. The page looks its answers up by these words, whatever the number of rows.
 constexpr const char *asked_of_all[] = {
     "api/ask/report?top=50",
     "api/ask/stat?by=retained&top=1000",
@@ -78,7 +78,7 @@ class Keeper {
 public:
   explicit Keeper(ExploredHeap &heap) : heap_(heap) {}
 
-  // Nothing: it cannot be answered, which the page says when it is asked there.
+  // Nullopt if it cannot be answered; the page then says so when it is asked for.
   std::optional<ordered_json> keep(const std::string &request) {
     HttpRequest asked;
     const std::size_t mark = request.find('?');
@@ -92,7 +92,7 @@ public:
     }
     return keep(request, asked);
   }
-  // The same with a word that may need to be encoded.
+  // The same with a parameter that may need encoding.
   std::optional<ordered_json> keep(const std::string &path, const std::string &name, const std::string &value,
                                    Parameters more = {}) {
     more.emplace(name, value);
@@ -117,7 +117,7 @@ private:
   ordered_json answers_ = ordered_json::object();
 };
 
-// The largest objects of the map, those near the root first.
+// Collects the largest objects of the map, those near the root first.
 void collect_objects(const ordered_json &node, u64 levels, std::vector<std::pair<u64, std::string>> &to) {
   if (node["kind"] == "object")
     to.emplace_back(node["retained"].get<u64>(), node["at"].get<std::string>());

@@ -1,5 +1,5 @@
-// The sockets of HttpServer: one that listens on 127.0.0.1, and a pair by which any thread wakes the one that serves.
-// Behind these functions hosts differ; nothing here waits.
+// The sockets of HttpServer: one that listens on 127.0.0.1, and a pair through which any thread wakes the serving one.
+// These functions hide the differences between hosts; none of them waits.
 #pragma once
 #include "base/integers.h"
 
@@ -19,10 +19,10 @@ struct Listening {
   u16 port;
 };
 
-// On that port, 0: one that is free. Throws Error when it cannot be had.
+// Listens on that port, 0: any free one. Throws Error if that is not possible.
 Listening listen_here(u16 port);
 void close_socket(Socket socket);
-// Has the other end said its last: all that it sent was taken, and more will not come? It may still read.
+// True if the other end will send nothing more and everything it sent has been read. It may still be reading.
 bool has_hung_up(Socket socket);
 
 // Throws Error, which says how many are needed, when the system lets this process open too few files for a server, what
@@ -41,13 +41,13 @@ void end_reading(Socket socket); // as if the other end had said its last
 
 class SocketPair {
 public:
-  SocketPair(); // throws Error when there are none to be had
+  SocketPair(); // throws Error if there are none
   ~SocketPair();
   SocketPair(const SocketPair &) = delete;
   SocketPair &operator=(const SocketPair &) = delete;
 
   Socket receiver() const { return ends_[0]; }
-  void send() const;     // one byte, from any thread; when there is no room, the receiver has some to read already
+  void send() const;     // one byte, from any thread; if there is no room, the receiver has bytes to read already
   void take_all() const; // of the receiver
 
 private:

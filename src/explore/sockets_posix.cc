@@ -29,7 +29,8 @@ Listening listen_here(u16 port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   auto *any = reinterpret_cast<sockaddr *>(&address);
-  // Of the listening socket, which those that it accepts take over: the end of a long answer waits for nothing.
+  // Set TCP_NODELAY on the listening socket, from which accepted ones inherit it: the end of a long answer is sent at
+  // once.
   const int one = 1, listening = ::socket(AF_INET, SOCK_STREAM, 0);
   if (listening < 0 || evutil_make_socket_nonblocking(listening) != 0 ||
       evutil_make_socket_closeonexec(listening) != 0 ||
@@ -100,7 +101,7 @@ void end_reading(Socket socket) { ::shutdown(socket, SHUT_RD); }
 
 SocketPair::SocketPair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0)
-    throw Error(std::string("no socket to be had: ") + std::strerror(errno));
+    throw Error(std::string("no socket available: ") + std::strerror(errno));
   for (Socket end : ends_) {
     evutil_make_socket_nonblocking(end);
     evutil_make_socket_closeonexec(end);
@@ -113,7 +114,7 @@ SocketPair::~SocketPair() {
       ::close(end);
 }
 
-// make_streams_safe() ignores SIGPIPE, and the other end is open as long as this one.
+// SIGPIPE cannot occur: make_streams_safe() ignores it, and the other end is open as long as this one.
 void SocketPair::send() const { [[maybe_unused]] const auto sent = ::send(ends_[1], "", 1, 0); }
 
 void SocketPair::take_all() const {

@@ -15,7 +15,7 @@ void start_sockets() {
     return ::WSAStartup(MAKEWORD(2, 2), &about);
   }();
   if (failed)
-    throw Error(std::string("no sockets to be had: ") + evutil_socket_error_to_string(failed));
+    throw Error(std::string("no sockets available: ") + evutil_socket_error_to_string(failed));
 }
 
 } // namespace
@@ -33,7 +33,7 @@ Listening listen_here(u16 port) {
   auto set = [&](int level, int option) {
     return ::setsockopt(listening, level, option, reinterpret_cast<const char *>(&one), sizeof one) == 0;
   };
-  // Nobody else may listen on the same port, as Windows would let them otherwise.
+  // Exclusive use, as Windows would otherwise let other programs listen on the same port.
   if (listening == INVALID_SOCKET || evutil_make_socket_nonblocking(static_cast<evutil_socket_t>(listening)) != 0 ||
       !set(SOL_SOCKET, SO_EXCLUSIVEADDRUSE) || !set(IPPROTO_TCP, TCP_NODELAY) || ::bind(listening, any, size) != 0 ||
       ::listen(listening, 128) != 0 || ::getsockname(listening, any, &size) != 0) {
@@ -49,7 +49,8 @@ void close_socket(Socket socket) { ::closesocket(static_cast<SOCKET>(socket)); }
 
 bool has_hung_up(Socket socket) {
   char byte;
-  const int got = ::recv(static_cast<SOCKET>(socket), &byte, 1, MSG_PEEK); // does not wait: libevent's sockets never do
+  // Does not wait, as libevent's sockets never block.
+  const int got = ::recv(static_cast<SOCKET>(socket), &byte, 1, MSG_PEEK);
   return got == 0 || (got < 0 && ::WSAGetLastError() != WSAEWOULDBLOCK);
 }
 
@@ -66,7 +67,7 @@ SocketPair::SocketPair() {
   start_sockets();
   evutil_socket_t ends[2];
   if (evutil_socketpair(AF_INET, SOCK_STREAM, 0, ends) != 0)
-    throw Error(std::string("no socket to be had: ") + evutil_socket_error_to_string(::WSAGetLastError()));
+    throw Error(std::string("no socket available: ") + evutil_socket_error_to_string(::WSAGetLastError()));
   for (int i = 0; i < 2; ++i) {
     evutil_make_socket_nonblocking(ends[i]);
     ends_[i] = ends[i];

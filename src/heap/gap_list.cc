@@ -18,7 +18,7 @@ void GapList::merge(const GapList &other) {
   all.reserve(listed_.size() + other.listed_.size());
   std::merge(listed_.begin(), listed_.end(), other.listed_.begin(), other.listed_.end(), std::back_inserter(all),
              [](const Gap &a, const Gap &b) { return a.start < b.start; });
-  // What either has folded lies behind all that it lists, so that it is not among the first of both.
+  // The unlisted gaps of either list lie after all that it lists, so they are not among the first of both.
   if (other.rest_start_ < other.rest_end_)
     fold({other.rest_start_, other.rest_end_, {}});
   for (u64 i = most; i < all.size(); ++i)

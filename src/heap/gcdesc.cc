@@ -17,7 +17,7 @@ i64 signed_word(u64 word, Format format) {
 bool GCDesc::add_series(u64 size, u64 offset, u32 component_size, Format format) {
   const u64 p = format.pointer_size;
   i64 bytes = signed_word(size, format) + static_cast<i64>(base_size_);
-  // In front lies the MethodTable; behind the last field the next object's header.
+  // The MethodTable comes before the fields; after the last field comes the next object's header.
   if (bytes < 0 || bytes % static_cast<i64>(p) || offset % p || offset < p || offset > base_size_ - p ||
       static_cast<u64>(bytes) > base_size_ - p - offset)
     return false;
@@ -36,7 +36,7 @@ std::optional<GCDesc> GCDesc::at(const Memory &memory, Address mt, u32 base_size
   out.base_size_ = base_size;
   out.component_size_ = component_size;
   if (count > 0) {
-    // Only arrays of references, or of structs of nothing else, grow; they have one series.
+    // Only arrays of references, or of structs that contain nothing else, grow; they have one series.
     if (component_size && (component_size % p || count != 1))
       return std::nullopt;
     for (i64 i = 0; i < count; ++i) {
@@ -54,7 +54,7 @@ std::optional<GCDesc> GCDesc::at(const Memory &memory, Address mt, u32 base_size
   out.repeats_ = true;
   u64 pattern = 0;
   for (i64 i = 0; i < -count; ++i) {
-    // Half a word each: how many references, how many bytes behind them to skip.
+    // Half a word each: the number of references, and the bytes to skip after them.
     Address item = mt - 3 * p - static_cast<u64>(i) * p;
     std::optional<u64> references, skip;
     if (p == 8) {

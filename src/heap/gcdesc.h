@@ -1,6 +1,6 @@
-// GCDesc: where the references of a type's objects lie, as the runtime keeps it in front of the MethodTable. Decoded
-// and checked once per type, so that reading an object's references needs no check but that of its size. Any thread.
-// Source: dotnet/runtime src/coreclr/gc/gcdesc.h; NativeAOT's EETypes have the same.
+// GCDesc: the positions of references in a type's objects, which the runtime stores before the MethodTable. Decoded and
+// checked once per type, so that reading an object's references only needs a check of its size. Any thread. Source:
+// dotnet/runtime src/coreclr/gc/gcdesc.h; NativeAOT's EETypes have the same.
 //
 //   … | series n | … | series 1 | count | MethodTable     each series {size, offset}, two words; it grows downwards
 //   … | {references, skip} n | … | {…} 1 | offset | count < 0 | MethodTable     arrays of structs: a pattern that
@@ -22,25 +22,26 @@ public:
 
   GCDesc() = default; // no references
 
-  // `base_size` and `component_size`: of the type's objects, header included, as in its MethodTable. Nullopt where the
-  // words are not in the target's memory, or name places that are not inside an object.
+  // `base_size` and `component_size`: those of the type's objects, header included, as in its MethodTable. Nullopt if
+  // the words are not in the target's memory, or name positions that are not inside an object.
   static std::optional<GCDesc> at(const Memory &memory, Address method_table, u32 base_size, u32 component_size);
 
-  // References that lie side by side.
+  // Adjacent references.
   struct Run {
-    u32 offset = 0; // from the object's MethodTable; where runs repeat: what is skipped behind the run
+    u32 offset = 0; // from the object's MethodTable; in a repeating pattern: the bytes skipped after the run
     u32 bytes = 0;
-    bool grows = false; // by what the object is larger than the base size
+    bool grows = false; // by the bytes that the object has beyond its base size
   };
 
   bool empty() const { return runs_.empty(); }
-  // The series, as the runtime has them: from the highest address down.
+  // Returns the series in the runtime's order: from the highest address down.
   std::span<const Run> runs() const { return runs_; }
-  // Arrays of structs: the runs are a pattern that repeats from here on; nullopt: each run is where it says.
+  // For arrays of structs, returns where the pattern of runs begins that repeats; nullopt: each run has its own offset.
   std::optional<u32> repeats_from() const { return repeats_ ? std::optional(first_) : std::nullopt; }
 
-  // Calls visit(slot) with a pointer to each reference's bytes, in ascending order within each run. `object`: at its
-  // MethodTable; `size`: the object's, header included, not rounded up, all of it readable, at least the base size.
+  // Calls visit(slot) with a pointer to each reference's bytes, in ascending order within each run. `object` points to
+  // its MethodTable. `size` is the object's, header included, not rounded up, all of it readable, at least the base
+  // size.
   template <class Visit> void for_each_slot(const std::byte *object, u64 size, Format format, Visit &&visit) const {
     const u64 p = format.pointer_size;
     if (repeats_) {
@@ -49,20 +50,20 @@ public:
     }
     for (const Run &run : runs_) {
       const std::byte *slot = object + run.offset;
-      // A run that grows reaches as far beyond its own end as the object does beyond the base size.
+      // A run that grows extends beyond its own end by as much as the object extends beyond its base size.
       const std::byte *end = slot + run.bytes + (run.grows ? size - base_size_ : 0);
       for (; slot < end; slot += p)
         visit(slot);
     }
   }
 
-  // How many slices an object of that size has; 1 unless it is a large array.
+  // Returns how many slices an object of that size has; 1 unless it is a large array.
   u64 slices(u64 size) const {
     if (size - base_size_ <= 2 * slice_bytes || component_size_ == 0 || runs_.empty())
       return 1;
     return (size - base_size_ + slice_size() - 1) / slice_size();
   }
-  // The slots of slice 0, 1, …; all of them together are those of for_each_slot().
+  // Visits the slots of one slice (0, 1, …); all slices together have the slots of for_each_slot().
   template <class Visit>
   void for_each_slot_of_slice(const std::byte *object, u64 size, u64 slice, Format format, Visit &&visit) const {
     const u64 p = format.pointer_size, from = slice * slice_size(), count = slices(size);

@@ -37,7 +37,7 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
 }
 
-// They are sorted; where they overlap, the first one counts.
+// The target's ranges are sorted; where two overlap, the first one counts.
 void Heap::collect_absent(const Target &target) {
   for (AbsentRange range : target.absent) {
     if (!absent_.empty())
@@ -49,10 +49,10 @@ void Heap::collect_absent(const Target &target) {
 
 void Heap::add_segments(std::vector<HeapSegment> segments) {
   segments_ = std::move(segments);
-  if (segments_.empty()) // no runtime that has started is without
+  if (segments_.empty()) // every started runtime has segments
     add_problem("the GC's lists of segments are empty: the process had not started, or the dump is damaged");
-  // A segment whose bounds make no sense, or that overlaps another one, would count objects twice: leave it out, and
-  // say so.
+  // A segment with impossible bounds, or one that overlaps another, would count objects twice: leave it out, and report
+  // it.
   std::vector<const HeapSegment *> by_start;
   for (const HeapSegment &s : segments_)
     by_start.push_back(&s);
@@ -60,7 +60,7 @@ void Heap::add_segments(std::vector<HeapSegment> segments) {
   std::vector<bool> bad(segments_.size());
   Address covered = 0;
   for (const HeapSegment *s : by_start) {
-    bool is_aligned = s->start % memory_->format().pointer_size == 0; // as every object
+    bool is_aligned = s->start % memory_->format().pointer_size == 0; // as every object is
     bool sound = s->is_sound() && is_aligned && (s->start >= covered || s->start == s->end);
     if (sound)
       covered = std::max(covered, s->end);
@@ -110,8 +110,8 @@ void Heap::collect_contexts(const Runtime &runtime) {
   contexts_.erase(std::unique(contexts_.begin(), contexts_.end(), same), contexts_.end());
 }
 
-// The GC hands a thread [pointer, limit) to allocate from and keeps room for one smallest object behind it, so that the
-// unused rest can be turned into a Free object: that stretch holds no objects.
+// The GC gives a thread [pointer, limit) to allocate from, and keeps room for one smallest object after it, so that the
+// unused rest can become a Free object. That stretch holds no objects.
 void Heap::cut_segment(u32 index) {
   const HeapSegment &segment = segments_[index];
   Format format = memory_->format();
@@ -142,7 +142,7 @@ void Heap::cut_segment(u32 index) {
   cut_stretch(like, at, segment.end);
 }
 
-// Nothing of [start, end) is known; for different reasons, perhaps.
+// Adds gaps for [start, end), of which nothing is known, split where the reasons differ.
 void Heap::add_gaps(Address start, Address end) {
   auto it = std::partition_point(absent_.begin(), absent_.end(), [&](const AbsentRange &a) { return a.end <= start; });
   while (start < end) {
@@ -155,8 +155,8 @@ void Heap::add_gaps(Address start, Address end) {
   }
 }
 
-// [start, end) begins with an object. The dump may hold it whole, in adjacent pieces, with holes, or not at all. Pieces
-// may begin anywhere; ranges begin where an object can.
+// [start, end) begins with an object. The dump may contain it whole, in adjacent pieces, with holes, or not at all.
+// Pieces may begin anywhere; ranges begin where an object can.
 void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
   bool follows_gap = false;
   const Address first = start;
@@ -171,7 +171,7 @@ void Heap::cut_stretch(const ObjectRange &like, Address start, Address end) {
     Address known = piece == memory.end() ? end : std::clamp(piece->address, start, end);
     if (known > start) {
       const u64 beyond =
-          (known - first) % like.alignment; // may lie at the end of the address space: nothing wraps round
+          (known - first) % like.alignment; // may be at the end of the address space; written so that nothing wraps
       known += std::min(end - known, beyond ? like.alignment - beyond : 0);
       add_gaps(start, known);
       start = known;

@@ -1,6 +1,6 @@
-// Heap: where objects lie: the GC's segments, the allocation contexts inside them, and the ObjectRanges that remain to
-// be walked. Built once from a Runtime in time proportional to the number of segments; reads no object. Immutable
-// afterwards.
+// Heap: the layout of the heap: the GC's segments, the allocation contexts inside them, and the ObjectRanges that
+// remain to be walked. Built once from a Runtime in time proportional to the number of segments; reads no object.
+// Immutable afterwards.
 #pragma once
 #include "runtime/runtime.h"
 
@@ -13,15 +13,15 @@ namespace dnheap {
 using HeapSegment = GCHeapSegment;
 using HeapSegment = GCHeapSegment;
 
-// A run of objects that touch: allocation contexts cut out, all memory known, of one generation.
+// A run of adjacent objects of one generation, without allocation contexts, with all memory known.
 struct ObjectRange {
   Address address = 0;
   u64 size = 0;
-  Bytes bytes;     // empty where the stretch lies in several pieces of the dump: the walk then gathers it into a buffer
+  Bytes bytes;     // empty if the stretch lies in several pieces of the dump: the walk then gathers it into a buffer
   u32 segment = 0; // index into Heap::segments()
   GCSegmentGeneration generation = GCSegmentGeneration::gen0; // of that segment
   u8 alignment = 8;                                           // of object sizes
-  bool starts_with_object = true; // false: what lies before is missing, so the first object must be searched for
+  bool starts_with_object = true; // false: memory before it is missing, so the first object must be searched for
 
   Address end() const { return address + size; }
 };
@@ -29,7 +29,7 @@ struct ObjectRange {
 // A stretch of a segment that was not, or could not be, walked.
 struct Gap {
   Address start = 0, end = 0;
-  std::string_view reason; // a literal, or of the Heap that found it
+  std::string_view reason; // a literal, or a text of the Heap that found it
 };
 
 class Heap {
@@ -38,22 +38,22 @@ public:
 
   std::span<const HeapSegment> segments() const { return segments_; } // by heap, then as the GC lists them
   std::span<const ObjectRange> ranges() const { return ranges_; }     // by address
-  // What no ObjectRange covers because the dump lacks it, with what the target says of it. Gaps found while walking
-  // come in WalkResult.
+  // Returns the stretches without ObjectRange because they are not in the dump, with the target's reason. Gaps found
+  // while walking are in WalkResult.
   std::span<const Gap> gaps() const { return gaps_; }
-  // Does a segment's used part hold this address? O(log segments).
+  // True if a segment's used part contains this address. O(log segments).
   bool holds(Address address) const;
-  // Does a frozen segment's? What lies there the GC never collects. The same cost.
+  // True if a frozen segment's used part contains it: the GC never collects objects there. The same cost.
   bool is_frozen(Address address) const;
-  // Σ (end − start) of all segments, and the part of it taken by allocation contexts.
+  // Return Σ (end − start) of all segments, and the part of it taken by allocation contexts.
   u64 segment_bytes() const { return segment_bytes_; }
   u64 context_bytes() const { return context_bytes_; }
   u32 context_count() const { return context_count_; }
   // Allocation-context bytes of one segment.
   u64 context_bytes(u32 segment) const { return segment_context_bytes_[segment]; }
-  // Was a collection planning, or moving objects? Then there are words of its own between them (heap/plug_words.h).
+  // True if a collection was planning, or moving objects: then its own words lie between them (heap/plug_words.h).
   bool is_planned() const { return is_planned_; }
-  // Lists that ended early, contexts that lie nowhere, and the like, in words.
+  // Returns sentences about lists that ended early, contexts outside of all segments, and similar problems.
   std::span<const std::string> problems() const { return problems_; }
 
 private:
@@ -73,10 +73,10 @@ private:
   };
 
   const Memory *memory_;
-  u64 min_object_size_;             // behind an allocation context
-  std::vector<AbsentRange> absent_; // of the target, without overlaps
+  u64 min_object_size_;             // kept free after an allocation context
+  std::vector<AbsentRange> absent_; // the target's, without overlaps
   std::vector<HeapSegment> segments_;
-  Extents extents_, frozen_extents_; // of the segments, by address; of frozen ones
+  Extents extents_, frozen_extents_; // of all segments, and of frozen ones, by address
   std::vector<Context> contexts_;    // sorted by pointer, none empty
   std::vector<ObjectRange> ranges_;
   std::vector<Gap> gaps_;
@@ -85,7 +85,7 @@ private:
   u64 segment_bytes_ = 0, context_bytes_ = 0;
   u32 context_count_ = 0;
   bool is_planned_ = false;
-  u64 more_problems_ = 0; // not kept
+  u64 more_problems_ = 0; // problems beyond the kept ones
 };
 
 } // namespace dnheap

@@ -1,5 +1,5 @@
 // HeapBits: a set of objects, one bit for each place of the heap (HeapPlaces): 42 MiB for a heap of 2.6 GiB. Any number
-// of threads may test, and add (different or equal ones) at the same time.
+// of threads may test and add objects (different or equal ones) at the same time.
 #pragma once
 #include "base/host/large_array.h"
 #include "heap/heap_places.h"
@@ -22,16 +22,16 @@ public:
 
   const HeapPlaces &places() const { return *places_; }
   const std::shared_ptr<const HeapPlaces> &shared_places() const { return places_; }
-  // 64 places each, the first the lowest bit.
+  // 64 places per word; the first place has the lowest bit.
   LargeArray<u64> &words() { return words_; }
   const LargeArray<u64> &words() const { return words_; }
 
-  // Adds objects that mostly come in the order of their addresses: a word is written when the next one begins. One
-  // thread's; others may write to the same HeapBits.
+  // Adds objects that mostly come in address order: a word is written when the next one begins. Each thread has its own
+  // Writer; others may write to the same HeapBits.
   class Writer {
   public:
     explicit Writer(HeapBits &bits) : bits_(bits) {}
-    // What is no place of the heap is not added.
+    // Ignores addresses that are no place of the heap.
     void add(Address address) {
       u64 place = bits_.places_->find(address);
       if (place == HeapPlaces::nowhere)

@@ -32,7 +32,7 @@ HeapPlaces::HeapPlaces(const Heap &heap, Format format) {
         granules_.push_back(static_cast<u32>(g));
       }
   }
-  // A real heap fills its granules: bits for 64 times its size are beyond any.
+  // A real heap fills its granules: needing bits for 64 times its size is implausible.
   u64 size = count() / 8;
   if (size > bytes + (u64{256} << 20))
     throw Error("the heap's " + bytes_text(bytes) + " lie scattered over " +

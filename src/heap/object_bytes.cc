@@ -18,7 +18,7 @@ ObjectBytes::ObjectBytes(const Heap &heap, const Memory &memory) {
       }
       continue;
     }
-    for (Bytes rest = range.bytes; !rest.empty();) { // of a live process single pages may be missing
+    for (Bytes rest = range.bytes; !rest.empty();) { // single pages of a live process may be missing
       const Bytes here = memory.fetched(rest);
       const Address address = range.end() - rest.size();
       if (!here.empty())

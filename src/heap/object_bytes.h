@@ -1,5 +1,5 @@
-// ObjectBytes: address of an object → its bytes, for those who visit objects in any order. One look-up in a table of
-// granules. Ranges that lie in several pieces of the dump are gathered when it is built, into memory of their size; the
+// ObjectBytes: maps an object's address to its bytes, for visiting objects in any order. One look-up in a table of
+// granules. Ranges that lie in several pieces of the dump are gathered at construction, into memory of their size; the
 // others are not copied. Immutable; any thread.
 #pragma once
 #include "heap/heap.h"
@@ -10,7 +10,7 @@ class ObjectBytes {
 public:
   ObjectBytes(const Heap &heap, const Memory &memory);
 
-  // From `address` to the end of its ObjectRange; empty outside of all.
+  // Returns the bytes from `address` to the end of its ObjectRange; empty outside of all.
   Bytes from(Address address) const {
     u64 granule = (address - lowest_) >> granule_shift_;
     if (address < lowest_ || granule >= first_.size())
@@ -32,7 +32,7 @@ private:
 
   Address lowest_ = 0;
   unsigned granule_shift_ = 20;
-  std::vector<u32> first_;         // by granule: the first stretch that ends in or behind it
+  std::vector<u32> first_;         // by granule: the first stretch that ends in or after it
   std::vector<Stretch> stretches_; // by address; the last one is empty
   std::vector<std::vector<std::byte>> gathered_;
 };

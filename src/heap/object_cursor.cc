@@ -14,8 +14,8 @@ const Object *ObjectCursor::next() {
   return &batch_[position_++];
 }
 
-// Walks on for a MiB, or to the next range: asking whether memory was lost costs a call of the system per mapped
-// file. False: the heap's end.
+// Walks a MiB further, or to the next range; asking more often whether memory was lost would cost a system call per
+// mapped file each time. Returns false at the heap's end.
 bool ObjectCursor::fill() {
   constexpr u64 stretch = 1 << 20;
   batch_.clear();
@@ -33,7 +33,7 @@ bool ObjectCursor::fill() {
     }
   }
   if (range_ >= ranges.size())
-    return false; // however often it is asked
+    return false; // also on every further call
   const ObjectRange &range = ranges[range_];
   if (at_ < range.size) {
     bool bad = false;

@@ -1,5 +1,5 @@
-// ObjectCursor: the objects of the heap one by one, in address order, for output that streams. One thread; memory of
-// one batch, the objects of a MiB. Gives exactly the objects that HeapWalk visits.
+// ObjectCursor: returns the objects of the heap one by one, in address order, for streaming output. One thread; memory
+// of one batch, the objects of a MiB. Returns exactly the objects that HeapWalk visits.
 #pragma once
 #include "heap/walk.h"
 
@@ -9,10 +9,10 @@ class ObjectCursor {
 public:
   ObjectCursor(const Heap &heap, const Runtime &runtime);
 
-  // The next object, or null at the end; valid until the next call. Throws Error when part of the memory was lost since
-  // the cursor was made (base/host/mapping_faults.h): what it gave before was right.
+  // Returns the next object, or null at the end; valid until the next call. Throws Error if part of the memory was lost
+  // since the cursor was made (base/host/mapping_faults.h); earlier objects were correct.
   const Object *next();
-  // Of the object that next() returned.
+  // Returns the MethodTable of the object that next() returned.
   Address method_table() const { return types_.method_table(batch_[position_ - 1].type); }
   u32 type() const { return batch_[position_ - 1].type; } // numbers from 0 on, one for each MethodTable
   GCSegmentGeneration generation() const { return heap_.ranges()[range_].generation; }
@@ -27,10 +27,10 @@ private:
   std::vector<Object> batch_;
   u64 position_ = 0; // in batch_
   u64 range_ = 0;    // index of the range that batch_ is from
-  u64 at_ = 0;       // offset in it of what comes after batch_
+  u64 at_ = 0;       // offset in it of the first byte after batch_
   bool started_ = false;
-  u64 losses_ = 0;                // that are known not to matter
-  std::vector<std::byte> buffer_; // for ranges that do not lie here in one piece
+  u64 losses_ = 0;                // those known not to matter
+  std::vector<std::byte> buffer_; // for ranges that are not contiguous here
   std::optional<RangeBytes> bytes_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 using G = GCSegmentGeneration;
 
-// Do objects that touch lead from one address to the other?
+// True if adjacent objects lead exactly from one address to the other.
 bool leads_to(Address from, Address to, const ObjectRange &range, const Memory &memory, TypeTable &types) {
   const Format format = memory.format();
   while (from < to) {
@@ -28,7 +28,7 @@ bool leads_to(Address from, Address to, const ObjectRange &range, const Memory &
   return true;
 }
 
-// Is the gap, behind `previous` (the end of the one before it), where a collection has written in front of a plug?
+// True if the gap is where a collection has written before a plug. `previous`: the end of the gap before it.
 bool is_planned(const Gap &gap, Address previous, const ObjectRange &range, const Memory &memory, TypeTable &types) {
   const Format format = memory.format();
   const u64 p = format.pointer_size;

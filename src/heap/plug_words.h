@@ -1,6 +1,6 @@
-// PlugWords: what a collection that plans writes in front of each group of survivors that touch (a plug), over the
-// dead: how long the dead stretch before it is, how far the group will move, and its place in a tree of such. gcpriv.h:
-// plug_and_gap. Four words, the last of which is the header of the plug's first object.
+// PlugWords: the words that a planning collection writes before each group of adjacent survivors (a plug), over dead
+// objects: the length of the dead stretch before it, how far the group will move, and its place in a tree of plugs.
+// gcpriv.h: plug_and_gap. Four words, the last of which is the header of the plug's first object.
 #pragma once
 #include "base/bytes.h"
 
@@ -8,16 +8,17 @@ namespace dnheap {
 
 struct PlugWords {
   u64 gap = 0, reloc = 0;  // the lowest two bits of `reloc` are flags
-  u16 left = 0, right = 0; // distances to others in the same brick, backwards and forwards
+  u16 left = 0, right = 0; // distances to others in the same brick, backward and forward
 
   static constexpr u64 words = 4;
-  // `bytes`: those words.
+  // Reads the words at `bytes`.
   static PlugWords read(const std::byte *bytes, Format format) {
     const u64 p = format.pointer_size;
     return {load_pointer(bytes, format), load_pointer(bytes + p, format), load<u16>(bytes + 2 * p, format.byte_order),
             load<u16>(bytes + 2 * p + 2, format.byte_order)};
   }
-  // Could a collection have written them, the stretch being no shorter than that? A pointer is no distance.
+  // True if a collection may have written them for a dead stretch of at least `shortest` bytes. A pointer is no
+  // distance.
   bool are_sound(u64 shortest, Format format) const {
     constexpr u64 brick = 4096, farthest = u64{1} << 40;
     const u64 p = format.pointer_size;

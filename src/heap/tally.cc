@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-// One thread's counts. Free is type 0, so that a chunk's Free objects are known from the difference of two counts.
+// One thread's counts. Free is type 0, so that the difference of two counts gives a chunk's Free objects.
 template <bool Filtered, bool Collecting> class Counter {
 public:
   Counter(const TypeSystem &types, const Heap &heap, const ObjectFilter &filter, HeapBits *starts)
@@ -82,7 +82,7 @@ private:
   std::array<std::vector<Tally>, generation_count> generations_; // by type id
   std::vector<SegmentTally> segments_;
   std::optional<HeapBits::Writer> starts_;
-  std::vector<Tally> *rows_ = nullptr; // of the current chunk's generation
+  std::vector<Tally> *rows_ = nullptr; // those of the current chunk's generation
   Tally free_before_, all_;
 };
 
@@ -112,13 +112,13 @@ HeapTally count(const Heap &heap, const Runtime &runtime, unsigned threads, cons
   return out;
 }
 
-// Counts the objects of one block of places; objects of one range come one after the other.
+// Counts the objects in one block of places; objects of one range are consecutive.
 void count_block(const Heap &heap, const ObjectBytes &bytes, const HeapBits &objects, u64 block, const Format &format,
                  Counter<true, false> &counter) {
   const HeapPlaces &places = objects.places();
   const u64 first = block * (places.block_size() / 64), last = first + places.block_size() / 64;
   const ObjectRange *range = nullptr;
-  Address begin = 0; // of the range: the first object here
+  Address begin = 0; // address of the range's first object here
   const std::byte *data = nullptr;
   for (u64 w = first; w < last; ++w)
     for (u64 bits = objects.words()[w]; bits; bits &= bits - 1) {
@@ -135,7 +135,7 @@ void count_block(const Heap &heap, const ObjectBytes &bytes, const HeapBits &obj
       const std::byte *object = data + (address - begin);
       const TypeRow *type = counter.types().find(method_table_in(load_pointer(object, format), format));
       if (!type)
-        continue; // it was one when the walk saw it: the memory is being lost, and whoever asks is told
+        continue; // the walk had seen an object, so memory is being lost; callers find that out
       const u64 size = object_size(type->base_size, type->component_size,
                                    load<u32>(object + format.pointer_size, format.byte_order), format);
       counter(Object{address, type->id, size, align_up(size, range->alignment), object});
@@ -164,8 +164,8 @@ HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads,
 
 HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBytes &bytes, const HeapBits &objects,
                         const ObjectFilter &filter, unsigned threads, const Watch &watch) {
-  constexpr u64 part = 8;     // blocks: some MiB of the heap
-  Timer timer(watch, "walk"); // whoever waits need not know the difference
+  constexpr u64 part = 8;     // blocks per part: some MiB of the heap
+  Timer timer(watch, "walk"); // named like a walk, as users need not know the difference
   std::vector<std::unique_ptr<Counter<true, false>>> counters;
   for (unsigned i = 0; i < std::max(threads, 1u); ++i)
     counters.push_back(std::make_unique<Counter<true, false>>(runtime.types(), heap, filter, nullptr));

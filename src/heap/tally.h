@@ -13,7 +13,7 @@ namespace dnheap {
 struct Tally {
   u64 count = 0;
   u64 bytes = 0;         // as ClrMD and SOS report sizes
-  u64 aligned_bytes = 0; // what they take in the heap
+  u64 aligned_bytes = 0; // their size in the heap
 
   void add(const Tally &other) {
     count += other.count;
@@ -38,14 +38,14 @@ struct SegmentTally {
   Tally free;
 };
 
-// Which objects to count. The walk itself always goes over all of them.
+// Chooses the objects to count. The walk itself always visits all of them.
 struct ObjectFilter {
-  u64 min_bytes = 0; // of the size that ClrMD reports
+  u64 min_bytes = 0; // compared with the size that ClrMD reports
   u64 max_bytes = ~u64{0};
   std::optional<std::pair<Address, Address>> range; // [first, second): address of the object
   const HeapBits *among = nullptr;                  // only these
   const HeapBits *without = nullptr;                // not these
-  const Heap *not_frozen = nullptr;                 // nor those in this heap's frozen segments
+  const Heap *not_frozen = nullptr;                 // excludes objects in this heap's frozen segments
   std::shared_ptr<const HeapBits> referring = {};   // and only these
   bool everything() const {
     return min_bytes == 0 && max_bytes == ~u64{0} && !range && !among && !without && !not_frozen && !referring;
@@ -59,21 +59,21 @@ struct ObjectFilter {
 };
 
 struct HeapTally {
-  std::vector<TypeTally> types;       // by method table; those that passed the filter
-  std::vector<SegmentTally> segments; // parallel to Heap::segments(); those that passed the filter
+  std::vector<TypeTally> types;       // by MethodTable; only objects that pass the filter
+  std::vector<SegmentTally> segments; // parallel to Heap::segments(); only objects that pass the filter
   WalkResult walk;                    // of all objects
 };
 
-// `starts`, if given, is empty, and gets every object but Free ones, whatever the filter.
+// `starts`, if given, must be empty. It receives every object except Free ones, whatever the filter.
 HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
                      const ObjectFilter &filter = {}, HeapBits *starts = nullptr);
 
-// Counts of these objects alone that pass, without a walk: they are looked at in the order of their addresses. All of
-// them are known to be sound; `bytes`: of this heap. HeapTally::walk is left empty.
+// Counts those of `objects` that pass, in address order, without a walk. They must all be known to be valid; `bytes`
+// must be this heap's. HeapTally::walk stays empty.
 HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBytes &bytes, const HeapBits &objects,
                         const ObjectFilter &filter, unsigned threads, const Watch &watch);
 
-// Counts of all objects but Free ones, without those that `some` counts. HeapTally::walk is left empty.
+// Subtracts `some` from `all`; Free objects are left out. HeapTally::walk stays empty.
 HeapTally without(const HeapTally &all, const HeapTally &some, Address free_object_method_table);
 
 } // namespace dnheap

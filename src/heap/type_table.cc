@@ -12,7 +12,7 @@ TypeTable::TypeTable(const TypeSystem &types, const Heap &heap)
 
 const TypeRow *TypeTable::miss(Address method_table) {
   Address &rejected = rejected_[(method_table * 0x9e3779b97f4a7c15) >> (64 - 10)];
-  if (method_table == rejected) // 0, to begin with
+  if (method_table == rejected) // 0 at the start
     return nullptr;
   std::optional<ObjectLayout> layout;
   if (!heap_->holds(method_table))

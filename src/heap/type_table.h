@@ -1,7 +1,7 @@
-// TypeTable: MethodTable address → what the walk must know of the type: its size. Open addressing, one per thread; a
-// miss asks the type system, which decodes and validates the MethodTable once. A hit costs one multiplication and,
-// nearly always, one probe. Rows never move out of `id` order, so ids index arrays beside the table. What lies in the
-// heap itself is never taken for a MethodTable, whatever the program keeps in its arrays.
+// TypeTable: maps a MethodTable's address to what the walk needs of the type: its size. Open addressing, one table per
+// thread; a miss asks the type system, which decodes and validates the MethodTable once. A hit costs one multiplication
+// and, nearly always, one probe. Rows stay in `id` order, so ids index arrays beside the table. Addresses inside the
+// heap are never taken for MethodTables, whatever the program stores in its arrays.
 #pragma once
 #include "runtime/type_system.h"
 
@@ -11,10 +11,10 @@ namespace dnheap {
 
 class Heap;
 
-// Marks empty slots. Not 0: that is what unused memory holds, and it must be a miss. MethodTables are never odd.
+// Marks empty slots. Not 0: unused memory holds 0, which must be a miss. MethodTables are never odd.
 inline constexpr Address no_method_table = ~Address{0};
 
-// Size of an object: see object_size(), rounded up to the heap's alignment.
+// The data for an object's size: see object_size(); the result is rounded up to the heap's alignment.
 struct TypeRow {
   Address method_table = no_method_table;
   u32 base_size = 0;      // header included
@@ -26,7 +26,7 @@ class TypeTable {
 public:
   TypeTable(const TypeSystem &types, const Heap &heap);
 
-  // Null when there is no type at that address, which must not be odd. The pointer is valid until the next call.
+  // Returns null if there is no type at that address, which must not be odd. The pointer is valid until the next call.
   const TypeRow *find(Address method_table) {
     u64 slot = slot_of(method_table);
     while (slots_[slot].method_table != method_table) {
@@ -36,10 +36,10 @@ public:
     }
     return &slots_[slot];
   }
-  // Of the heap whose objects are looked up.
+  // Returns Heap::is_planned() of the heap whose objects are looked up.
   bool is_planned() const { return is_planned_; }
   bool is_free(const TypeRow &row) const { return row.method_table == source_->free_object_method_table(); }
-  // Id 0 will be no type's.
+  // Makes sure that no type gets id 0.
   void skip_first_id() { types_.push_back(0); }
   u32 size() const { return static_cast<u32>(types_.size()); }
   Address method_table(u32 id) const { return types_[id]; }
@@ -52,10 +52,10 @@ private:
   const TypeSystem *source_;
   const Heap *heap_;
   bool is_planned_;
-  std::vector<TypeRow> slots_; // a power of two
+  std::vector<TypeRow> slots_; // size is a power of two
   unsigned shift_ = 64 - 10;
   std::vector<Address> types_;    // by id
-  std::vector<Address> rejected_; // by hash: what was asked for last and is no type; garbage repeats itself
+  std::vector<Address> rejected_; // by hash: recent misses, as garbage repeats itself
 };
 
 } // namespace dnheap

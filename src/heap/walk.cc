@@ -9,16 +9,16 @@ namespace dnheap {
 namespace {
 
 constexpr unsigned longest_chain = 64;
-constexpr u64 searched = 1 << 20; // at a time, of what streams
+constexpr u64 searched = 1 << 20; // bytes searched at a time in a live process
 
-// For words shortly ahead of a search: how many sound objects are known to follow from there. Chains that broke have
-// shown it. Later chains run into the same objects and need not follow them again, so garbage that is full of short
-// chains takes time in proportion to its size.
+// Remembers, for words shortly ahead of a search, how many valid objects follow from there, as shown by chains that
+// broke. Later chains run into the same objects and need not follow them again, so garbage full of short chains takes
+// time proportional to its size.
 class BrokenChains {
 public:
   explicit BrokenChains(u64 alignment) : alignment_(alignment) {}
 
-  // How many objects follow from `position` on; nullopt: not known. `at`: where the search is.
+  // Returns how many objects follow from `position` on; nullopt: unknown. `at`: the position of the search.
   std::optional<unsigned> length(u64 at, u64 position) const {
     u8 known = in_reach(at, position) ? lengths_[slot(position)] : 0;
     return known ? std::optional(known - 1u) : std::nullopt;
@@ -27,7 +27,7 @@ public:
     if (in_reach(at, position))
       lengths_[slot(position)] = static_cast<u8>(length + 1);
   }
-  // The search goes on from `at`. The slot of `at` is used for a word farther on.
+  // The search moves on from `at`, so its slot becomes free for a word further ahead.
   void leave(u64 at) { lengths_[slot(at)] = 0; }
 
 private:
@@ -50,9 +50,9 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
   chain = std::min(chain, longest_chain);
   for (u64 at = align_up(from, alignment); at < last; broken.leave(at), at += alignment) {
     unsigned seen = 0;  // objects walked
-    unsigned known = 0; // objects that follow, from there on
+    unsigned known = 0; // objects known to follow after these
     u64 position = at;
-    // Objects synchronise: a chain from a false start soon runs into a true one. So what is returned is the far end.
+    // Chains synchronise: one from a false start soon runs into a true one. So the far end is returned.
     while (seen < chain && position < until) {
       if (std::optional<unsigned> length = broken.length(at, position); length && seen + *length < chain) {
         known = *length;
@@ -76,8 +76,8 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
 
 namespace {
 
-// Does a sound object that has its zeros lie at `at`? In front of a Free one may be what was there before it: a group
-// of survivors is copied without its last object's padding.
+// True if a valid object with its zeros is at `at`. Before a Free object old data may remain: a group of survivors is
+// copied without its last object's padding.
 bool begins_object(Bytes bytes, u64 at, u64 limit, u64 alignment, TypeTable &types, Format format) {
   const u64 p = format.pointer_size;
   if (at > bytes.size() || bytes.size() - at < smallest_object(format))
@@ -91,7 +91,7 @@ bool begins_object(Bytes bytes, u64 at, u64 limit, u64 alignment, TypeTable &typ
   const u32 components = load<u32>(bytes.data() + at + p, format.byte_order);
   if (align_up(object_size(type->base_size, type->component_size, components, format), alignment) > limit - at)
     return false;
-  // A string's characters follow its length at once: its base size is less.
+  // A string's characters follow its length at once; its smaller base size shows that.
   bool has_room = p == 8 && type->component_size && type->base_size >= smallest_object(format);
   return !has_room || load<u32>(bytes.data() + at + p + 4, format.byte_order) == 0;
 }
@@ -106,7 +106,8 @@ bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, Ty
   if (!words.are_sound(plug - at, format) || words.gap > plug ||
       !begins_object(bytes, plug - words.gap, limit, alignment, types, format))
     return false;
-  // Where small objects lie, one in five of all lengths ends at one. On 64 bits what arrays hold is seldom a distance.
+  // Among small objects, one in five of all lengths happens to end at an object. On 64 bits array contents seldom look
+  // like a distance.
   if (p == 8 && words.reloc >= p)
     return true;
   return next < std::min<u64>(bytes.size(), limit) && !begins_object(bytes, next, limit, alignment, types, format);
@@ -149,8 +150,8 @@ std::optional<u64> RangeBytes::guess(u64 from, u64 window, TypeTable &types, For
   return found ? std::optional(at.start + *found) : std::nullopt;
 }
 
-// To the end of the range. What streams is searched a block at a time. Each overlaps the next by an object's first
-// words, and the one before by a header.
+// Searches to the end of the range. A live process's memory is searched block by block; each block overlaps the next by
+// an object's first words, and the previous one by a header.
 std::optional<u64> RangeBytes::search(u64 from, TypeTable &types, Format format) {
   const u64 p = format.pointer_size;
   from = align_up(from, range_.alignment);
@@ -178,7 +179,7 @@ std::optional<u64> RangeBytes::next_object(u64 bad, TypeTable &types, Format for
 std::vector<HeapWalk::Chunk> HeapWalk::cut_ranges(bool cut) const {
   std::vector<Chunk> chunks;
   for (const ObjectRange &range : heap_.ranges()) {
-    // Large objects are few: their ranges are cheap to walk and a guess inside a large array would fail anyway.
+    // Large objects are few: their ranges are cheap to walk, and a guess inside a large array would fail anyway.
     bool large = range.generation == GCSegmentGeneration::loh || range.generation == GCSegmentGeneration::poh;
     if (!cut || threads_ == 1 || large || range.size < 2 * chunk_size_ || range.bytes.empty()) {
       chunks.push_back({&range, 0, range.size});

@@ -1,11 +1,11 @@
-// The walk: every object of the heap, once, in parallel, without copying. This is the loop that the speed of dnheap
-// rests on: per object one load of the MethodTable, one look-up, one load of the component count, one visit.
+// The walk: visits every object of the heap once, in parallel, without copying. This loop determines the speed of
+// dnheap: per object one load of the MethodTable, one look-up, one load of the component count, one visit.
 //
 // A long range is cut into chunks so that several threads share it. Object starts are known only at the beginning of a
-// range, so a chunk begins at a *guess*: a position from which a long chain of sound objects leads on. That is fast,
-// and it is right, because each chunk is walked up to the very position at which the next one began; if any walk steps
-// over that position instead of landing on it, a guess was wrong, everything is thrown away and walked again uncut. So
-// the result never depends on the number of threads, whatever the heap holds and however damaged it is.
+// range, so a chunk begins at a *guess*: a position from which a long chain of valid objects leads on. This is fast,
+// and also correct, because each chunk is walked up to the very position at which the next one began. If any walk steps
+// over that position instead of landing on it, a guess was wrong; everything is discarded and walked again uncut. So
+// the result never depends on the number of threads, whatever the heap contains and however damaged it is.
 #pragma once
 #include "base/parallel.h"
 #include "base/watch.h"
@@ -18,25 +18,26 @@
 
 namespace dnheap {
 
-// One object, for the duration of one visit. `size` is what ClrMD and SOS report: not rounded up.
+// One object, valid during one visit. `size` is the size that ClrMD and SOS report: not rounded up.
 struct Object {
   Address address = 0;
   u32 type = 0; // id in the walking thread's TypeTable
   u64 size = 0;
-  u64 aligned_size = 0; // what it takes in the heap
-  // From its MethodTable on: all but its header. Of a live process only MethodTable and component count are there.
+  u64 aligned_size = 0; // its size in the heap
+  // The bytes from its MethodTable on: all but its header. Of a live process only MethodTable and component count are
+  // there.
   const std::byte *bytes = nullptr;
 };
 
-// Why a Gap is one: the walk came there, and stopped.
+// The reason of a Gap where the walk had to stop.
 inline constexpr std::string_view no_sound_object = "no valid object here";
 
-// Has a collection that plans written over the length of what looks like an array at offset `at`, as another object
-// begins where its words end? `next`: where the array would end.
+// True if a planning collection has overwritten the length of the array that seems to be at offset `at`, since another
+// object begins where the collection's words end. `next`: where the array would end.
 bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, TypeTable &types, Format format);
 
-// Visits objects from offset `at` until an offset >= `until` is reached or an object is not sound, and returns the
-// offset reached: < until means "not sound here". Reads only `bytes`, but objects may reach up to `limit`.
+// Visits objects from offset `at` until an offset >= `until` is reached or an object is not valid, and returns the
+// offset reached: < until means "not valid here". Reads only `bytes`, but objects may extend up to `limit`.
 template <class Visit>
 u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64 alignment, TypeTable &types,
                  const Format format, Visit &&visit) {
@@ -62,43 +63,45 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64
   return at;
 }
 
-// A position >= `from` that is an object start as far as can be told: at the end of a chain of `chain` sound objects,
-// or the head of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most. For a start
-// somewhere in the middle, that another walk will prove or disprove.
+// Returns a position >= `from` that is probably an object start: the end of a chain of `chain` valid objects, or the
+// start of a chain that ends exactly at the end of `bytes`. Looks at `window` bytes at most. For a start in the middle
+// of a range, which another walk will prove or disprove.
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain = 64);
 
-// The first position in [from, until) where an object begins that fits into `limit` and has the zeros around it that a
-// sound one has: in front of it (of 64 bits the half of the word that is not its header, of 32 the header, which a lock
-// or a hash code would fill) and, on 64 bits, behind an array's length. For the place where a walk goes on: behind a
-// half-made object may lie few sound ones until the next half-made one, and each counts. Looks at each word once.
+// Returns the first position in [from, until) where an object begins that ends by `limit` and has the zeros around it
+// that a valid one has: before it (on 64 bits the half of the word that is not its header; on 32 bits the header
+// itself, unless a lock or a hash code is in it) and, on 64 bits, after an array's length. Used to resume a walk: after
+// a half-made object there may be few valid ones until the next half-made one, and each counts. Looks at each word
+// once.
 std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
                                      Format format);
 
-// A range's bytes: whole where they lie here in one piece; gathered if they lie in several; of a live process a block
-// of a few MiB at a time, so that no more of the heap is ever held. For one thread; `buffer` is its own.
+// A range's bytes: whole if they are contiguous here; gathered if they lie in several pieces; for a live process one
+// block at a time, so that only that much of the heap is ever held. For one thread; `buffer` is its own.
 class RangeBytes {
 public:
   RangeBytes(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);
 
-  // False: lies in several pieces that cannot be gathered.
+  // False if it lies in several pieces that cannot be gathered.
   bool are_known() const { return !whole_.empty(); }
   struct Block {
     Bytes bytes;
     u64 start = 0; // offset in the range
     u64 end() const { return start + bytes.size(); }
   };
-  // From `at` on, or from before it; empty when nothing can be read there. Valid until the next call.
+  // Returns a block that contains `at`; it may begin before it. Empty if nothing can be read there. Valid until the
+  // next call.
   Block block(u64 at, u64 size = block_size);
-  // Offset of the range's first object: 0, or behind missing memory the first that can be found.
+  // Returns the offset of the range's first object: 0, or, after missing memory, the first that can be found.
   std::optional<u64> first_object(TypeTable &types, Format format);
-  // A start of an object at `from` or shortly after.
+  // Returns a probable object start at `from` or shortly after.
   std::optional<u64> guess(u64 from, u64 window, TypeTable &types, Format format);
-  // Where to go on after the unsound object at `bad`.
+  // Returns where to resume after the invalid object at `bad`.
   std::optional<u64> next_object(u64 bad, TypeTable &types, Format format);
 
 private:
-  static constexpr u64 block_size = 256 << 10; // of a live process: stays in the processor's cache
+  static constexpr u64 block_size = 256 << 10; // for a live process: stays in the processor's cache
   std::optional<u64> search(u64 from, TypeTable &types, Format format);
 
   const ObjectRange &range_;
@@ -108,8 +111,8 @@ private:
   bool streams_ = false;
 };
 
-// Walks from `at` to `until` inside a block, or as far as the block goes; returns the offset reached in the range.
-// `bad`: the object there is not sound, or cannot be read.
+// Walks from `at` to `until` inside a block, or to the block's end; returns the offset reached in the range. Sets `bad`
+// if the object there is not valid, or cannot be read.
 template <class Visit>
 u64 walk_block(const ObjectRange &range, const RangeBytes::Block &block, u64 at, u64 until, TypeTable &types,
                const Format format, bool &bad, Visit &&visit) {
@@ -124,11 +127,11 @@ u64 walk_block(const ObjectRange &range, const RangeBytes::Block &block, u64 at,
 
 struct WalkResult {
   u64 objects = 0, bytes = 0; // walked, Free included; bytes aligned
-  u64 bad_objects = 0;        // places where no sound object lay
-  GapList gaps;               // together with Heap::gaps() all that was not walked
+  u64 bad_objects = 0;        // places without a valid object
+  GapList gaps;               // together with Heap::gaps() everything that was not walked
 };
 
-// What a chunk of the walk did; also given to Visitor::end_chunk.
+// The result of walking one chunk; also given to Visitor::end_chunk.
 struct ChunkResult {
   const ObjectRange *range = nullptr;
   u64 objects = 0, bytes = 0, bad_objects = 0;
@@ -142,7 +145,7 @@ struct ChunkResult {
 // `make` builds a Visitor; it is called once per thread, and again should a guess have been wrong.
 class HeapWalk {
 public:
-  // `chunk_size`: how long the pieces are into which longer ranges are cut; tests make it small.
+  // `chunk_size`: the size of the pieces into which longer ranges are cut; tests make it small.
   HeapWalk(const Heap &heap, const Memory &memory, unsigned threads, const Watch &watch, u64 chunk_size = 8 << 20)
       : heap_(heap), format_(memory.format()), memory_(memory), threads_(std::max(threads, 1u)), watch_(watch),
         chunk_size_(chunk_size) {}
@@ -173,15 +176,15 @@ public:
 private:
   struct Chunk {
     const ObjectRange *range;
-    u64 begin, end; // offsets; objects that start in between
+    u64 begin, end; // offsets; the chunk has the objects that start in between
   };
 
   std::vector<Chunk> cut_ranges(bool cut) const;
   static WalkResult gather(std::span<const ChunkResult> results, std::span<const GapList> gaps);
-  // Where the walk of the chunk that begins at `begin` starts; nullopt: it has no recognisable start.
+  // Returns where the walk of the chunk that begins at `begin` starts; nullopt if it has no recognisable start.
   std::optional<u64> start_of(RangeBytes &bytes, u64 begin, TypeTable &types) const;
 
-  // False: the walk stepped over the next chunk's start.
+  // Returns false if the walk stepped over the next chunk's start.
   template <class Visitor>
   bool walk_chunk(const Chunk &chunk, Visitor &visitor, std::vector<std::byte> &buffer, ChunkResult &result,
                   GapList &gaps) const {
@@ -195,7 +198,7 @@ private:
     TypeTable &types = visitor.types();
     std::optional<u64> start = start_of(bytes, chunk.begin, types);
     if (!start && chunk.begin > 0)
-      return true; // the chunk before walks on through this one
+      return true; // the walk of the previous chunk continues through this one
     u64 end = range.size;
     for (u64 next = chunk.end; next < range.size; next += chunk_size_)
       if (std::optional<u64> found = start_of(bytes, next, types)) {

@@ -10,7 +10,7 @@ namespace {
 constexpr u32 most_files = 65536;
 constexpr u64 longest_path = 4096;
 
-// SHA-256 of ".net core bundle". In front of it stands where the list begins; 0 in a program that is none.
+// SHA-256 of ".net core bundle". Before it stands the offset of the list; 0 in a program without one.
 constexpr std::array<unsigned char, 32> mark = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
                                                 0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
                                                 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
@@ -21,10 +21,10 @@ public:
 
   template <std::unsigned_integral T> std::optional<T> number() {
     std::optional<T> out = load_at<T>(file_, at_, ByteOrder::little);
-    at_ = out ? at_ + sizeof(T) : file_.size(); // behind the end there is nothing more, wherever it was
+    at_ = out ? at_ + sizeof(T) : file_.size(); // after a failure nothing more can be read
     return out;
   }
-  // As BinaryWriter writes it: the length in groups of seven bits, then UTF-8.
+  // Reads a string of BinaryWriter: the length in groups of seven bits, then UTF-8.
   std::optional<std::string> text() {
     u64 length = 0;
     for (unsigned shift = 0; shift < 28; shift += 7) {
@@ -63,7 +63,7 @@ std::vector<BundledFile> read_bundle(Bytes file) {
     return {};
   Reader reader(file, *list);
   std::optional<u32> major = reader.number<u32>(), minor = reader.number<u32>(), count = reader.number<u32>();
-  // 1: .NET Core 3; 2: .NET 5, with five numbers more; 6: .NET 6 on, with compressed sizes.
+  // Versions: 1: .NET Core 3; 2: .NET 5, with five more numbers; 6: .NET 6 and later, with compressed sizes.
   if (!major || !minor || !count || (*major != 1 && *major != 2 && *major != 6) || *count > most_files ||
       !reader.text())
     return {};
@@ -73,7 +73,7 @@ std::vector<BundledFile> read_bundle(Bytes file) {
   for (u32 i = 0; i < *count; ++i) {
     std::optional<u64> offset = reader.number<u64>(), size = reader.number<u64>();
     std::optional<u64> compressed = *major == 6 ? reader.number<u64>() : u64{0};
-    reader.number<u8>(); // what kind of file it is
+    reader.number<u8>(); // the kind of file
     std::optional<std::string> path = reader.text();
     if (!offset || !size || !compressed || !path)
       return {};

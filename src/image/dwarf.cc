@@ -70,7 +70,7 @@ enum : u16 {
 enum : u8 { unit_type = 2, unit_skeleton = 4, unit_split_compile = 5, unit_split_type = 6 };
 
 constexpr u64 longest_text = 65536;
-// Attributes of abbreviations that are read, of all units together: many units may name the same long table.
+// Limits the attributes of abbreviations read for all units together, as many units may name the same long table.
 constexpr u64 most_abbreviations = 1 << 24;
 
 // Reads numbers from the front of bytes. Once one does not fit, that one and all later ones are 0.
@@ -95,7 +95,7 @@ public:
     rest_ = rest_.subspan(size);
     return out;
   }
-  // Of 1 to 8 bytes.
+  // Reads a number of 1 to 8 bytes.
   u64 number(unsigned size) {
     Bytes from = bytes(size);
     u64 out = 0;
@@ -109,7 +109,7 @@ public:
       fail();
     return out.value_or(0);
   }
-  // Nobody here needs the value of a signed number; it is skipped.
+  // Skips a signed number; no value of one is needed.
   void skip_leb128() {
     auto last =
         std::find_if(rest_.begin(), rest_.end(), [](std::byte b) { return (b & std::byte{0x80}) == std::byte{0}; });
@@ -139,14 +139,14 @@ struct Abbreviation {
   u64 code = 0;
   u16 tag = 0;
   bool has_children = false;
-  u32 first = 0, end = 0; // in the table's attributes
+  u32 first = 0, end = 0; // indices in the table's attributes
 };
 
 struct AbbreviationTable {
   std::vector<Abbreviation> entries; // by code
   std::vector<Attribute> attributes;
 
-  // Null: none. Nearly always codes count from 1.
+  // Returns null if there is none. Codes nearly always count from 1.
   const Abbreviation *find(u64 code) const {
     if (code - 1 < entries.size() && entries[code - 1].code == code)
       return &entries[code - 1];
@@ -191,11 +191,11 @@ AbbreviationTable parse_abbreviations(Bytes section, u64 offset, ByteOrder order
 
 class Unit {
 public:
-  // `content`: from its length on to its end. `start`: where that lies in the section.
+  // `content`: from the unit's length field to its end. `start`: the offset of that in the section.
   Unit(const DwarfSections &sections, Bytes content, u64 start, unsigned offset_size)
       : sections_(sections), content_(content), start_(start), offset_size_(offset_size), work_(8 * content.size()) {}
 
-  // False: of a kind that has no types of its own here.
+  // Returns false for an invalid header.
   bool read_header(Cursor &in) {
     in.bytes(offset_size_ == 8 ? 12 : 4);
     version_ = in.number(2);
@@ -218,7 +218,7 @@ public:
   }
   u64 abbreviations() const { return abbreviations_; }
 
-  // The entry that begins there; false: its end, or that of a list of children (then tag is 0).
+  // Reads the entry at the position. Returns false at the end of the unit, or of a list of children (then tag is 0).
   bool read_entry(Cursor &in, const AbbreviationTable &table, DwarfEntry &out, bool &has_children) {
     out.offset = start_ + (content_.size() - in.rest().size());
     const u64 code = in.leb128();
@@ -231,7 +231,7 @@ public:
     out.tag = entry->tag;
     has_children = entry->has_children;
     const u32 count = entry->end - entry->first;
-    if (count > work_) // attributes that take no bytes, over and over
+    if (count > work_) // attributes that take no bytes could repeat for ever
       in.fail();
     work_ -= std::min<u64>(work_, count);
     for (u32 i = entry->first; i < entry->end && in.ok(); ++i) {
@@ -260,7 +260,7 @@ private:
     return {{}, {}, named ? text_at(strings, offset, longest_text) : std::string_view()};
   }
 
-  // `named`: somebody wants the text.
+  // `named`: true if the text is needed.
   Value read_form(u16 form, Cursor &in, bool named) {
     for (unsigned i = 0; form == form_indirect && i < 4; ++i)
       form = small(in.leb128());
@@ -294,7 +294,7 @@ private:
     }
   }
 
-  // What no attribute that is asked for has.
+  // Skips a form that no needed attribute has.
   void skip_form(u16 form, Cursor &in) {
     switch (form) {
     case form_strx:
@@ -344,7 +344,7 @@ private:
   u64 start_;
   unsigned offset_size_, address_size_ = 0;
   u64 version_ = 0, abbreviations_ = 0;
-  u64 work_; // attributes that may still be read
+  u64 work_; // number of attributes that may still be read
   std::string_view producer_;
 };
 
@@ -360,7 +360,7 @@ void visit_unit(const DwarfSections &sections, Unit unit, Bytes content,
     DwarfEntry entry;
     bool has_children = false;
     if (!unit.read_entry(in, table, entry, has_children)) {
-      if (depth <= 1) // the end of the unit's own children, or nothing that can be read
+      if (depth <= 1) // end of the unit's children, or unreadable data
         return;
       --depth;
       continue;
@@ -403,7 +403,7 @@ void for_each_dwarf_entry(const DwarfSections &sections, const std::function<boo
     const u64 head = wide ? 12 : 4;
     if (!length || *length > std::numeric_limits<u64>::max() - head)
       return;
-    // A unit that is longer than the section is read as far as that goes.
+    // A unit longer than the section is read up to the section's end.
     const u64 size = std::min(head + *length, static_cast<u64>(sections.info.size() - at));
     Bytes content = sections.info.subspan(at, size);
     visit_unit(sections, Unit(sections, content, at, wide ? 8 : 4), content, wants, visit, budget);

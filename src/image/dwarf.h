@@ -1,7 +1,6 @@
-// DWARF, versions 2 to 5, 32 and 64 bit, both byte orders: the entries (DIEs) of .debug_info, one after the other, with
-// those of their attributes that describe types and variables. Nothing is trusted: what does not fit ends its unit.
-// One pass, linear in the section; nothing is kept. Any thread. Names follow the DWARF 5 standard, without its
-// prefixes.
+// Reads DWARF, versions 2 to 5, 32 and 64 bit, both byte orders: the entries (DIEs) of .debug_info in order, with the
+// attributes that describe types and variables. Nothing is trusted: invalid data end their unit. One pass, linear in
+// the section; nothing is kept. Any thread. Names follow the DWARF 5 standard, without its prefixes.
 #pragma once
 #include "base/bytes.h"
 
@@ -35,21 +34,22 @@ struct DwarfSections {
 };
 
 struct DwarfEntry {
-  u64 offset = 0; // in .debug_info; so are those below
+  u64 offset = 0; // in .debug_info, as are the offsets below
   u16 tag = 0;
   u32 depth = 0;         // 0: the unit itself
-  std::string_view name; // empty: has none, or it is told by an index (DW_FORM_strx)
+  std::string_view name; // empty: none, or given by an index (DW_FORM_strx)
   std::optional<u64> type, specification;
-  std::optional<u64> byte_size, data_member_location; // the latter where it is a constant
+  std::optional<u64> byte_size, data_member_location; // the latter only if it is a constant
   bool is_declaration = false;
-  bool is_name_inline = false; // the name lies in .debug_info itself
+  bool is_name_inline = false; // the name is in .debug_info itself
   Bytes location;              // an expression
 };
 
-// Takes an LEB128 number off the front; nullopt: it does not end, or has more than 64 bits.
+// Removes an LEB128 number from the front and returns it; nullopt: it does not end, or has more than 64 bits.
 std::optional<u64> take_uleb128(Bytes &from);
 
-// The entries of each unit whose producer `wants` says yes to, in order. Units without one are asked about with "".
+// Calls visit for the entries, in order, of each unit for whose producer `wants` returns true ("" for units without
+// one).
 void for_each_dwarf_entry(const DwarfSections &sections, const std::function<bool(std::string_view producer)> &wants,
                           const std::function<void(const DwarfEntry &)> &visit);
 

@@ -21,7 +21,7 @@ enum : u64 {
   tag_relr = 36,
 };
 
-// The relocation types that matter, per machine: "add the bias", and the one that fills two words instead of one.
+// The relevant relocation types per machine: "add the bias", and the one that fills two words instead of one.
 struct RelocationTypes {
   u16 machine;
   u32 relative, two_words;
@@ -46,18 +46,18 @@ void store_pointer(std::byte *p, u64 value, Format format) {
   }
 }
 
-// The writable segments while relocations are applied to them.
+// Applies relocations to copies of the writable segments.
 class Relocation {
 public:
   Relocation(const Memory &raw, const ElfImage &image, const RelocationTypes &types)
       : raw_(raw), image_(image), types_(types), word_(image.format().pointer_size), tags_(image.dynamic()) {}
 
-  // In the order of their addresses.
+  // Add copies in address order.
   void add(Address address, std::span<std::byte> copy) { copies_.push_back({address, copy}); }
 
-  // False when a table is not readable: then no word of the copies can be trusted.
+  // Returns false if a table cannot be read: then no word of the copies can be trusted.
   bool apply() {
-    // The loader keeps three words of its own at the start of the procedure linkage table's data.
+    // The loader stores three words of its own at the start of the procedure linkage table's data.
     if (tags_.count(tag_pltgot))
       if (std::optional<Address> own = image_.resolve(tags_[tag_pltgot]))
         unknown_.insert(unknown_.end(), {*own, *own + word_, *own + 2 * word_});
@@ -66,7 +66,7 @@ public:
            apply_table(tag_jmprel, tag_pltrelsz, plt_has_addends) && apply_compact();
   }
 
-  // The copies without the words that relocations left unknown.
+  // Appends the copies without the words that relocations left unknown.
   void append_to(std::vector<Range> &out) {
     std::sort(unknown_.begin(), unknown_.end());
     for (const Copy &copy : copies_) {
@@ -89,7 +89,7 @@ private:
     std::span<std::byte> bytes;
   };
 
-  // The table a tag points at. False when there is one that cannot be read.
+  // Finds the table that a tag points at. Returns false if there is one that cannot be read.
   bool find_table(u64 tag, u64 size_tag, Bytes &table) {
     if (!tags_.count(tag) || !tags_.count(size_tag) || tags_[size_tag] == 0)
       return true;
@@ -108,7 +108,7 @@ private:
     return at < size && size - at >= word_ ? it->bytes.data() + at : nullptr;
   }
 
-  // Where an address of the file lies.
+  // Converts an address in the file to one in memory.
   Address place(u64 address) const { return narrow(address + image_.bias(), image_.format()); }
 
   void relocate(Address at, std::optional<u64> addend) {
@@ -116,7 +116,7 @@ private:
       store_pointer(p, addend.value_or(load_pointer(p, image_.format())) + image_.bias(), image_.format());
   }
 
-  // Entries of place, type, and where the table has them the addend: RELA, REL.
+  // RELA, REL: entries of place, type, and for RELA the addend.
   bool apply_table(u64 tag, u64 size_tag, bool has_addends) {
     Bytes table;
     if (!find_table(tag, size_tag, table))
@@ -139,7 +139,7 @@ private:
     return true;
   }
 
-  // RELR: an even word is an address to relocate; an odd one is a bitmap of which of the words after it follow suit.
+  // RELR: an even word is an address to relocate; an odd one is a bitmap of the following words to relocate, too.
   bool apply_compact() {
     Bytes table;
     if (!find_table(tag_relr, tag_relrsz, table))
@@ -167,7 +167,7 @@ private:
   const u64 word_;
   std::map<u64, u64> tags_;
   std::vector<Copy> copies_;
-  std::vector<Address> unknown_; // words whose value depends on other modules
+  std::vector<Address> unknown_; // words whose values depend on other modules
 };
 
 } // namespace
@@ -217,7 +217,7 @@ std::vector<Range> ElfFile::layout(Address base, std::vector<std::shared_ptr<con
       out.push_back(all.back());
   }
 
-  // Everything as it is in the file, to read the dynamic section and the relocations through their addresses.
+  // The unmodified file, to read the dynamic section and the relocations through their addresses.
   Memory raw(header_.format, all);
   std::optional<ElfImage> image = ElfImage::at(raw, base);
   const RelocationTypes *types = find_relocation_types(header_.machine);

@@ -57,7 +57,7 @@ std::vector<ElfSegment> parse_program_headers(Bytes table, u64 count, const ElfH
     segment.type = word(0);
     segment.flags = word(wide ? 4 : 24);
     segment.offset = pointer(1);
-    segment.address = pointer(2); // 3 is the physical address
+    segment.address = pointer(2); // word 3 is the physical address
     segment.file_size = pointer(4);
     segment.memory_size = pointer(5);
     segment.alignment = pointer(wide ? 6 : 7);

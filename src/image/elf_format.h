@@ -1,6 +1,6 @@
-// The records of ELF that images, files and cores share: header, program headers, notes. Pure parsing of bytes, 32 and
-// 64 bit, both byte orders, nothing trusted: what does not fit is nullopt. No state; any folder above target/ may use
-// it from any thread. Names follow the System V ABI, without its prefixes.
+// The ELF records common to images, files and cores: header, program headers, notes. Pure parsing of bytes, 32 and 64
+// bit, both byte orders, nothing trusted: invalid data are nullopt. No state; any folder above target/ may use it from
+// any thread. Names follow the System V ABI, without its prefixes.
 #pragma once
 #include "base/bytes.h"
 
@@ -29,14 +29,14 @@ enum : u16 {
 } // namespace elf
 
 struct ElfHeader {
-  static constexpr u64 largest = 64; // bytes: enough to read to parse any header
+  static constexpr u64 largest = 64; // bytes: enough to parse any header
 
   Format format;
   u16 type = 0, machine = 0;
   u64 program_headers = 0, section_headers = 0; // offsets in the file
   u16 program_header_size = 0, program_header_count = 0;
 
-  // The header at the start of `file`. Nullopt unless it is complete and its class and byte order are known ones.
+  // Reads the header at the start of `file`. Nullopt unless it is complete and its class and byte order are known ones.
   static std::optional<ElfHeader> parse(Bytes file);
 };
 
@@ -47,19 +47,18 @@ struct ElfSegment {
   u64 offset = 0, address = 0, file_size = 0, memory_size = 0, alignment = 0;
 };
 
-// How many program headers the file has: the header's count, or section 0's when that overflowed (PN_XNUM). Nullopt
-// when that section header is not in the file.
+// Returns how many program headers the file has: the header's count, or section 0's if that overflowed (PN_XNUM).
+// Nullopt if that section header is not in the file.
 std::optional<u64> program_header_count(const ElfHeader &header, Bytes file);
 
-// The program headers in `table`, as many as are complete in it, at most `count`. Empty when the size of an entry is
-// too small to hold one.
+// Returns the complete program headers in `table`, at most `count`. Empty if an entry's size is too small to hold one.
 std::vector<ElfSegment> parse_program_headers(Bytes table, u64 count, const ElfHeader &header);
 
-// An address of the target after arithmetic that may have left its width.
+// Wraps an address to the target's width after arithmetic.
 constexpr u64 narrow(u64 address, Format format) { return format.pointer_size == 8 ? address : address & 0xffffffff; }
 
-// What to add to addresses in the file when the file's start is mapped at `base`: the segment that holds the start
-// tells, or the page of the lowest one. Nullopt when there is nothing to load.
+// Returns the number to add to addresses in the file if the file's start is mapped at `base`, from the segment that
+// contains the start, else from the page of the lowest one. Nullopt if there is nothing to load.
 std::optional<u64> load_bias(const std::vector<ElfSegment> &segments, Address base, Format format);
 
 struct ElfNote {
@@ -68,11 +67,11 @@ struct ElfNote {
   Bytes content;
 };
 
-// Takes the first note off `notes`; nullopt at the end or when the next one is not complete. `alignment` is that of the
-// segment: 8, or anything else for 4.
+// Removes the first note from `notes` and returns it; nullopt at the end or if the next one is incomplete. `alignment`
+// is that of the segment: 8, or anything else for 4.
 std::optional<ElfNote> next_note(Bytes &notes, u64 alignment, ByteOrder order);
 
-// The content of the GNU build-id note, empty when there is none.
+// Returns the content of the GNU build-id note, empty if there is none.
 std::vector<u8> find_build_id(Bytes notes, u64 alignment, ByteOrder order);
 
 } // namespace dnheap

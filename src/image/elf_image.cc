@@ -8,8 +8,8 @@ namespace {
 
 constexpr u64 most_program_headers = 4096;
 constexpr u64 most_dynamic_entries = 4096;
-constexpr u64 largest_copy = 1 << 20; // of tables and notes, whose sizes come from the target
-// Steps along one hash chain: beyond any real library, and soon over in a hostile one.
+constexpr u64 largest_copy = 1 << 20; // for tables and notes, whose sizes come from the target
+// A limit for steps along one hash chain: no real library reaches it, and a hostile one soon does.
 constexpr u64 longest_chain = 1 << 20;
 
 enum : u64 { tag_hash = 4, tag_strtab = 5, tag_symtab = 6, tag_strsz = 10, tag_gnu_hash = 0x6ffffef5 };
@@ -150,8 +150,8 @@ std::optional<Address> ElfImage::find_symbol(std::string_view name) const {
   return std::nullopt;
 }
 
-// u32 bucket_count, first_symbol, bloom_words, bloom_shift; bloom words; u32 buckets[]; u32 chains[], one per symbol
-// from first_symbol on: its hash with bit 0 set on the last of a bucket.
+// Layout: u32 bucket_count, first_symbol, bloom_words, bloom_shift; bloom words; u32 buckets[]; u32 chains[], one per
+// symbol from first_symbol on: its hash with bit 0 set on the last of a bucket.
 std::optional<Address> ElfImage::find_by_gnu_hash(const Symbols &symbols, Address table, std::string_view name) const {
   std::optional<u32> bucket_count = load_at<u32>(table), first = load_at<u32>(table + 4),
                      bloom_words = load_at<u32>(table + 8);
@@ -176,7 +176,7 @@ std::optional<Address> ElfImage::find_by_gnu_hash(const Symbols &symbols, Addres
   return std::nullopt;
 }
 
-// u32 bucket_count, chain_count; u32 buckets[], chains[]: index of the next symbol of the bucket, 0 at the end.
+// Layout: u32 bucket_count, chain_count; u32 buckets[], chains[]: index of the next symbol of the bucket, 0 at the end.
 std::optional<Address> ElfImage::find_by_hash(const Symbols &symbols, Address table, std::string_view name) const {
   std::optional<u32> bucket_count = load_at<u32>(table), chain_count = load_at<u32>(table + 4);
   if (!bucket_count || !chain_count || *bucket_count == 0)
@@ -191,7 +191,7 @@ std::optional<Address> ElfImage::find_by_hash(const Symbols &symbols, Address ta
   return std::nullopt;
 }
 
-// Where symbol `index` lies, if it has this name and is defined here.
+// Returns the address of symbol `index` if it has this name and is defined here.
 std::optional<Address> ElfImage::check_symbol(const Symbols &symbols, u64 index, std::string_view name) const {
   constexpr u8 type_tls = 6;
   constexpr u16 undefined = 0, absolute = 0xfff1;

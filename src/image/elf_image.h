@@ -1,6 +1,6 @@
-// ElfImage: an ELF program or library as it lies mapped in a target's memory; what it cannot read is nullopt or empty,
-// never an error. at() reads the headers, about a page; find_symbol() is one hash look-up, a few dozen loads.
-// For dump/, contract/, runtime/; const functions from any thread. The Memory must outlive the image.
+// ElfImage: an ELF program or library mapped in a target's memory; anything unreadable is nullopt or empty, never an
+// error. at() reads the headers, about a page; find_symbol() is one hash look-up, a few dozen loads. For dump/,
+// contract/, runtime/; const functions from any thread. The Memory must outlive the image.
 #pragma once
 #include "image/elf_format.h"
 #include "target/memory.h"
@@ -17,33 +17,33 @@ public:
     bool writable = false, executable = false;
   };
 
-  // The image whose ELF header lies at `base`.
+  // Returns the image whose ELF header lies at `base`.
   static std::optional<ElfImage> at(const Memory &memory, Address base);
 
   Address base() const { return base_; }
-  // End of the highest segment, .bss included.
+  // Returns the end of the highest segment, .bss included.
   Address end() const { return end_; }
-  // What is added to an address in the file to get the one in memory.
+  // Returns the number to add to an address in the file to get the one in memory.
   u64 bias() const { return bias_; }
   u16 machine() const { return header_.machine; }
   Format format() const { return header_.format; }
   std::span<const Segment> segments() const { return segments_; }
-  // What the first program header of a type tells of.
+  // Returns the segment that the first program header of a type describes.
   std::optional<Segment> find_header(u32 type) const;
 
-  // Empty when the image has none or it is not in the memory.
+  // Empty if the image has none or it is not in the memory.
   std::vector<u8> build_id() const;
-  // The address of an exported symbol; of several versions of one name, the one the hash table lists first. For an
-  // indirect function, its resolver. Thread-local symbols have no address.
+  // Returns the address of an exported symbol; among several versions of one name, the one that the hash table lists
+  // first. For an indirect function, returns its resolver. Thread-local symbols have no address.
   std::optional<Address> find_symbol(std::string_view name) const;
-  // Value of each tag of the dynamic section; of a repeated tag the last.
+  // Returns the value of each tag in the dynamic section; for a repeated tag the last one.
   std::map<u64, u64> dynamic() const;
-  // The place that a pointer in the dynamic section means: some C libraries add the bias to these in memory, some do
-  // not, and in files it never is. Nullopt when neither reading lies inside the image.
+  // Returns the address that a pointer in the dynamic section means: some C libraries add the bias to these in memory,
+  // some do not, and files never contain it. Nullopt if neither reading lies inside the image.
   std::optional<Address> resolve(u64 pointer) const;
 
 private:
-  struct Symbols; // the tables that a look-up needs
+  struct Symbols; // the tables for a look-up
 
   ElfImage(const Memory &memory, Address base) : memory_(&memory), base_(base) {}
   template <std::unsigned_integral T> std::optional<T> load_at(Address address) const;

@@ -43,7 +43,7 @@ public:
   }
 
   const std::vector<Section> &all() const { return sections_; }
-  // Of sections; where there are none, of nothing.
+  // Valid only if there are sections.
   ByteOrder order() const { return format_.byte_order; }
   bool wide() const { return format_.pointer_size == 8; }
   std::string_view name(const Section &section) const {
@@ -74,8 +74,9 @@ private:
   u64 names_ = 0;
 };
 
-// Output of a decoder. Room is added while the decoder fills it, so the size that the file claims is never allocated
-// unseen. `run(output)` returns how much it wrote, or nullopt when it fails; less than all of `output` is the end.
+// Collects a decoder's output. The buffer grows as the decoder fills it, so the size claimed by the file is never
+// allocated at once. `run(output)` returns how much it wrote, or nullopt if it fails; less than all of `output` is the
+// end.
 template <class Run> std::vector<std::byte> collect(u64 size, Run run) {
   std::vector<std::byte> out;
   for (u64 filled = 0;;) {
@@ -127,7 +128,7 @@ std::vector<std::byte> unpack_zstd(Bytes input, u64 size) {
   });
 }
 
-// Behind a header: {u32 type, [u32 reserved], size, alignment}, the last two as wide as addresses.
+// The data follow a header: {u32 type, [u32 reserved], size, alignment}; the last two are as wide as addresses.
 std::vector<std::byte> decompress(Bytes content, bool wide, ByteOrder order) {
   const u64 header = wide ? 24 : 12;
   if (content.size() < header)

@@ -1,6 +1,6 @@
-// Sections and symbols of an ELF file: what is there for debuggers and linkers, and never mapped. For separate debug
-// files (NAME.dbg, NAME.debug). Nothing is trusted: what does not fit is empty. Cost is linear in the symbols, or in
-// what a compressed section holds. Any thread; what is returned points into the bytes.
+// Sections and symbols of an ELF file, which debuggers and linkers use and which are never mapped. For separate debug
+// files (NAME.dbg, NAME.debug). Nothing is trusted: invalid data are empty. Cost is linear in the symbols, or in the
+// content of a compressed section. Any thread; results point into the bytes.
 #pragma once
 #include "image/elf_format.h"
 
@@ -9,26 +9,26 @@
 
 namespace dnheap {
 
-// The content of the section of that name; empty where there is none, or the file does not hold it.
+// Returns the content of the section with that name; empty if there is none, or if the file does not contain it.
 Bytes find_elf_section(Bytes file, std::string_view name);
 
-// The same, decompressed if it was compressed (SHF_COMPRESSED, zlib or zstd); empty, too, where that fails, or gives
-// more than 1 GiB.
+// The same, decompressed if it was compressed (SHF_COMPRESSED, zlib or zstd); also empty if that fails, or yields more
+// than 1 GiB.
 struct ElfSectionContent {
   Bytes bytes;
-  std::shared_ptr<const void> storage; // keeps them alive; null: they lie in the file
+  std::shared_ptr<const void> storage; // owns the bytes; null: they are in the file
 };
 ElfSectionContent read_elf_section(Bytes file, std::string_view name);
 
-// Of the note of that kind in any section.
+// Returns the build id from a note in any section.
 std::vector<u8> elf_section_build_id(Bytes file);
 
-// Every symbol of the file's whole table (.symtab) that is defined, with its address as the file has it.
+// Calls visit for every defined symbol of the file's full table (.symtab), with its address in the file.
 void for_each_elf_symbol(Bytes file, const std::function<void(u64 address, std::string_view name)> &visit);
 
-// The function in which an address lies, as the file has it: by its whole table of symbols, or that of exported ones.
-// Of functions whose size is not told the nearest one below; of exported ones only where they begin, as others may lie
-// between. Nullopt: in none that has a name.
+// find_elf_function() returns the function that contains an address of the file, from the full symbol table, or else
+// from the exported symbols. For functions of unknown size it takes the nearest one below; for exported ones only their
+// exact start, as others may lie between. Nullopt: no function with a name.
 struct ElfFunction {
   std::string_view name;
   u64 start = 0;

@@ -10,7 +10,7 @@ std::vector<std::byte> unpack_embedded_pdb(Bytes data) {
   constexpr u64 header = 8, most_times = 1100;
   const std::optional<u32> size = load_at<u32>(data, 4, ByteOrder::little);
   if (load_at<u32>(data, 0, ByteOrder::little) != signature || !size || data.size() > ~uInt{0} ||
-      *size > data.size() * most_times) // deflate cannot make it smaller than that
+      *size > data.size() * most_times) // deflate cannot compress more than that
     return {};
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)

@@ -1,4 +1,4 @@
-// The portable PDB that a compiler put into an assembly, compressed. For snapshot/; any thread.
+// Unpacks the portable PDB that a compiler put into an assembly. For snapshot/; any thread.
 #pragma once
 #include "base/bytes.h"
 
@@ -6,7 +6,8 @@
 
 namespace dnheap {
 
-// `data`: of the entry of the debug directory: "MPDB", how large it is, deflated bytes. Empty where it is none.
+// `data`: the data of the debug directory's entry: "MPDB", the size, deflated bytes. Returns an empty vector if they
+// are invalid.
 std::vector<std::byte> unpack_embedded_pdb(Bytes data);
 
 } // namespace dnheap

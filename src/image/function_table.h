@@ -1,6 +1,6 @@
-// FunctionTable: where a mapped module lists its functions, each with how to leave it: .pdata of x64 PE images; others
-// have none of this kind. Finding it reads the image's headers; a look-up some 20 entries. Any thread.
-// Format: PE/COFF specification, "The .pdata Section".
+// FunctionTable: a mapped module's table of functions, each with its unwind data: .pdata of x64 PE images; other images
+// have no such table. Finding it reads the image's headers; a look-up reads some 20 entries. Any thread. Format:
+// PE/COFF specification, "The .pdata Section".
 #pragma once
 #include "target/memory.h"
 
@@ -12,10 +12,11 @@ struct FunctionEntry {
 
 class FunctionTable {
 public:
-  // Of the image whose header lies at `base`. Nullopt: it has none, or the memory lacks its headers.
+  // Returns the table of the image whose header lies at `base`. Nullopt: it has none, or its headers are not in the
+  // memory.
   static std::optional<FunctionTable> at(const Memory &memory, Address base);
 
-  // The function that holds an address. Nullopt: none of them, or the memory lacks what that rests on.
+  // Returns the function that contains an address. Nullopt: none does, or the entries needed are not in the memory.
   std::optional<FunctionEntry> find(Address address) const;
 
 private:

@@ -1,8 +1,8 @@
-// ModuleImage: a program or library as it lies mapped in a target's memory, whatever its format: ELF or PE today. What
-// everybody asks who does not care which; what is particular to one format, say elf_image.h and pe_image.h. What cannot
-// be read is nullopt or empty, never an error. at() reads the headers, about a page; find_symbol() is a look-up among
-// what the module exports, in PE linear in their number. A further format is one more member of `image_`, and its lines
-// in module_image.cc. Const functions from any thread. The Memory must outlive the image.
+// ModuleImage: a program or library mapped in a target's memory, whatever its format: ELF or PE today. It has the
+// questions that make sense for every format; for a particular one use elf_image.h and pe_image.h. Anything unreadable
+// is nullopt or empty, never an error. at() reads the headers, about a page; find_symbol() is a look-up among the
+// module's exports, in PE linear in their number. A new format needs one more member of `image_`, and its lines in
+// module_image.cc. Const functions from any thread. The Memory must outlive the image.
 #pragma once
 #include "image/elf_image.h"
 #include "image/pe_image.h"
@@ -14,41 +14,42 @@ namespace dnheap {
 
 class ModuleImage {
 public:
-  // What the loader maps with rights of its own: an ELF segment, a PE section.
+  // A unit that the loader maps with its own access rights: an ELF segment, a PE section.
   struct Section {
     Address address = 0;
     u64 size = 0; // in memory, .bss included
     bool writable = false, executable = false;
   };
 
-  // The image whose header lies at `base`.
+  // Returns the image whose header lies at `base`.
   static std::optional<ModuleImage> at(const Memory &memory, Address base);
 
   Address base() const { return base_; }
-  // End of the highest section.
+  // Returns the end of the highest section.
   Address end() const { return end_; }
-  // What is added to an address in the file to get the one in memory.
+  // Returns the number to add to an address in the file to get the one in memory.
   u64 bias() const { return bias_; }
   std::span<const Section> sections() const { return sections_; }
   bool has_writable_sections() const;
-  // What `memory`, of this target, knows of the writable ones; a real image has a few pieces, a hostile one is cut.
+  // Returns the bytes of the writable sections that `memory`, which must be the target's, knows: a few pieces in a real
+  // image; a hostile one is cut.
   std::vector<Range> writable_bytes(const Memory &memory) const;
-  // The same of all sections in which data lie that the loader changes to addresses: the writable ones, and where it
-  // changes constants, those that hold no code.
+  // The same for all sections with data that the loader changes to addresses: the writable ones, and, if it also
+  // changes constants, all without code.
   std::vector<Range> relocated_bytes(const Memory &memory) const;
-  // What the linker wrote to tell builds apart; empty when there is none or it is not in the memory. PE images are told
-  // by what their loader records (PeIdentity).
+  // Returns the id by which the linker marks a build; empty if there is none or it is not in the memory. PE images are
+  // identified by what their loader records (PeIdentity) instead.
   std::vector<u8> build_id() const;
-  // The address of an exported symbol. Thread-local symbols, and those of other modules, have none.
+  // Returns the address of an exported symbol. Thread-local symbols, and those of other modules, have none.
   std::optional<Address> find_symbol(std::string_view name) const;
 
-  // Where it lists how its functions are left: .eh_frame_hdr of ELF (PT_GNU_EH_FRAME). Of PE see FunctionTable.
+  // Returns the unwind table: .eh_frame_hdr in ELF (PT_GNU_EH_FRAME). For PE see FunctionTable.
   std::optional<Section> call_frame_table() const;
 
-  // Does it hold .NET metadata? Of PE only.
+  // True if it contains .NET metadata; PE only.
   bool is_managed() const;
-  // Are words that the loader changes to addresses also in sections that are not writable? In ELF they are not: what is
-  // read-only only after loading (.data.rel.ro) is in a writable segment. In PE they are.
+  // True if the loader also changes words to addresses in sections that are not writable. In PE it does. In ELF it does
+  // not: data that become read-only after loading (.data.rel.ro) are in a writable segment.
   bool relocates_constants() const { return std::holds_alternative<PeImage>(image_); }
 
 private:
@@ -62,7 +63,7 @@ private:
   std::vector<Section> sections_;
 };
 
-// Does a program's or library's file, as it lies on disk, export one of these symbols?
+// True if a program's or library's file on disk exports one of these symbols.
 bool exports_any(Bytes file, std::span<const char *const> names);
 
 } // namespace dnheap

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-// Sections in the host's memory while base relocations are applied to them.
+// Applies base relocations to copies of sections.
 class BaseRelocation {
 public:
   explicit BaseRelocation(u64 delta) : delta_(delta) {}
@@ -17,10 +17,11 @@ public:
     u32 rva;
     std::vector<std::byte> bytes;
   };
-  // Ascending by rva.
+  // Sorted by ascending rva.
   std::vector<Copy> copies;
 
-  // Blocks of {page, size of the block}, then 16 bits each: 4 of the type, 12 of the place in the page.
+  // Blocks of {page, size of the block}, followed by 16-bit entries: 4 bits for the type, 12 for the offset in the
+  // page.
   void apply(Bytes blocks) {
     constexpr u64 header = 8;
     while (blocks.size() >= header) {
@@ -49,7 +50,7 @@ private:
     if (at >= copy.bytes.size() || copy.bytes.size() - at < size)
       return;
     u64 value = 0;
-    std::memcpy(&value, copy.bytes.data() + at, size); // PE files are little-endian, and so are the hosts that run this
+    std::memcpy(&value, copy.bytes.data() + at, size); // PE files are little-endian, as are all supported hosts
     if (!is_native(ByteOrder::little))
       value = swap_bytes(value) >> 8 * (8 - size);
     value += delta_;
@@ -60,7 +61,7 @@ private:
   const u64 delta_;
 };
 
-// `range` without [start, end).
+// Adds `range` without [start, end).
 void add_without(std::vector<Range> &out, Range range, Address start, Address end) {
   if (start >= range.end() || end <= range.address) {
     out.push_back(range);
@@ -84,7 +85,7 @@ struct PeFile::Placed {
   Range range;
 };
 
-// Copies, by address, with relocations applied.
+// Returns copies by address, with relocations applied.
 std::vector<PeFile::Placed> PeFile::place(Address base, bool only_writable,
                                           std::vector<std::shared_ptr<const void>> &storage) const {
   auto relocation = std::make_shared<BaseRelocation>(base - image_.image_base());

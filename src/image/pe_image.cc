@@ -8,7 +8,7 @@ namespace {
 
 constexpr u32 cli_header_size = 72;
 constexpr u64 longest_pdb_path = 4096;
-constexpr u16 most_pe_sections = 96; // the loader's own limit, says the specification
+constexpr u16 most_pe_sections = 96; // the loader's own limit according to the specification
 
 } // namespace
 
@@ -157,7 +157,7 @@ std::optional<u32> PeImage::find_export(std::string_view name) const {
 }
 
 // Debug directory entries have 28 bytes: +4 stamp, +10 minor version, +12 type, +16 size, +20 RVA and +24 file offset
-// of the data. Nullopt behind the last one.
+// of the data. Nullopt after the last one.
 std::optional<PeImage::DebugEntry> PeImage::debug_entry(u64 index) const {
   constexpr u64 size = 28, most = 64;
   if (index >= std::min<u64>(debug_.size / size, most))

@@ -1,8 +1,8 @@
-// PeImage: a PE file (managed assembly, Windows library) as a file, or as it lies in a target's memory, either mapped
-// section by section or flat as on disk. What cannot be read is nullopt or empty, never an error. Opening reads the
-// headers and the section table; the rest is read when asked for. Always little-endian, whatever the target is.
-// For dump/, contract/, runtime/; const functions from any thread. Bytes or Memory must outlive the image.
-// Names follow the PE/COFF specification; the CLI header is ECMA-335 II.25.3.3.
+// PeImage: a PE file (managed assembly, Windows library) as a file, or in a target's memory, either mapped section by
+// section or flat as on disk. Anything unreadable is nullopt or empty, never an error. Opening reads the headers and
+// the section table; the rest is read when asked for. Always little-endian, whatever the target is. For dump/,
+// contract/, runtime/; const functions from any thread. Bytes or Memory must outlive the image. Names follow the
+// PE/COFF specification; the CLI header is ECMA-335 II.25.3.3.
 #pragma once
 #include "target/memory.h"
 
@@ -23,11 +23,11 @@ public:
     u32 rva = 0, virtual_size = 0, file_offset = 0, file_size = 0;
     bool writable = false, executable = false;
   };
-  struct CodeView { // which .pdb belongs to the image
+  struct CodeView { // identifies the image's .pdb
     std::array<u8, 16> guid{};
     u32 age = 0;
     std::string path;
-    u32 stamp = 0; // of a portable one: the rest of its id
+    u32 stamp = 0; // in a portable one: the rest of its id
     bool is_portable = false;
   };
 
@@ -38,7 +38,7 @@ public:
   static std::optional<PeImage> from_file(Bytes file);
   static std::optional<PeImage> at(const Memory &memory, Address base, bool mapped);
 
-  // IMAGE_FILE_MACHINE_*. ReadyToRun images for another system than Windows have it XORed with a number per system.
+  // IMAGE_FILE_MACHINE_*. In ReadyToRun images for systems other than Windows it is XORed with a number per system.
   u16 machine() const { return machine_; }
   u32 time_date_stamp() const { return time_date_stamp_; }
   u32 size_of_image() const { return size_of_image_; }
@@ -47,30 +47,30 @@ public:
   bool is_managed() const { return cli_header_.size != 0; }
   std::span<const Section> sections() const { return sections_; }
 
-  // Where `size` bytes at an RVA lie; nullopt when no section, or not all of them, is in the image. Says nothing about
-  // whether they are known: see view().
+  // Returns where `size` bytes at an RVA lie; nullopt if they are not all in one section of the image. The bytes may
+  // still be unknown: see view().
   std::optional<PeBlock> find(u32 rva, u64 size) const;
-  // The bytes of a block; empty when they are not all known or do not lie in one range.
+  // Returns the bytes of a block; empty if they are not all known or do not lie in one range.
   Bytes view(PeBlock block) const { return memory().view(block.address, block.size); }
 
-  // The ECMA-335 metadata root. Nullopt without a CLI header of the right size and the signature at the place it names:
-  // a flat image taken for a mapped one, or the reverse, gives nullopt.
+  // Returns the ECMA-335 metadata root. Nullopt without a CLI header of the right size and the signature at the place
+  // that it names. So a flat image taken for a mapped one, or the reverse, gives nullopt.
   std::optional<PeBlock> metadata() const;
-  // What an assembly has that was compiled ahead of time: {signature, versions, flags, number of tables, {kind, RVA,
+  // Returns the header of an assembly's ReadyToRun code: {signature, versions, flags, number of tables, {kind, RVA,
   // size} each}. Nullopt: it has none.
   std::optional<PeBlock> managed_native_header() const;
-  // RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
+  // Returns the RVA of an export; forwarders to other modules are not found. Linear in the number of exports.
   std::optional<u32> find_export(std::string_view name) const;
   std::optional<CodeView> code_view() const;
-  // Of the portable .pdb, beside which images that were compiled ahead of time may name another.
+  // Returns the CodeView record of the portable .pdb; ReadyToRun images may name another .pdb as well.
   std::optional<CodeView> portable_code_view() const;
-  // A portable .pdb that lies in the image itself: see embedded_pdb.h.
+  // Returns the portable .pdb inside the image: see embedded_pdb.h.
   std::optional<PeBlock> embedded_pdb() const;
-  // The table of functions (.pdata): {begin, end, unwind data}, by address. Of x64 images.
+  // Returns the table of functions (.pdata) of x64 images: {begin, end, unwind data}, by address.
   std::optional<PeBlock> functions() const { return find(functions_.rva, functions_.size); }
-  // Where the words are listed that depend on the image's address.
+  // Returns the list of words that depend on the image's address.
   std::optional<PeBlock> base_relocations() const { return find(relocations_.rva, relocations_.size); }
-  // The table that the loader fills with the addresses of imported functions; nullopt when there is none.
+  // Returns the table that the loader fills with the addresses of imported functions; nullopt if there is none.
   std::optional<Place> import_addresses() const {
     return imports_.size ? std::optional(Place{imports_.rva, imports_.size}) : std::nullopt;
   }

@@ -11,8 +11,8 @@ namespace dnheap {
 namespace {
 
 constexpr std::string_view oom = "oom";
-constexpr u64 near_limit = 95; // % of the container's limit at which the kernel may end the process any moment
-constexpr u64 hysteresis = 95; // % of what a condition asks for, below which it is false again
+constexpr u64 near_limit = 95; // % of the container's limit: the kernel may end the process any moment
+constexpr u64 hysteresis = 95; // % of the condition's value, below which it is false again
 
 std::vector<std::string_view> condition_words() {
   std::vector<std::string_view> out;
@@ -48,7 +48,7 @@ void set_threshold(Condition &out, std::string_view value) {
   }
   const std::optional<u64> bytes = parse_size(value);
   if (!bytes || *bytes == 0)
-    refuse(out.text, "behind > stands a size such as 800M or 1.5G, or a share of the container's limit such as 90%");
+    refuse(out.text, "> needs a size such as 800M or 1.5G, or a share of the container's limit such as 90%");
   out.bytes = *bytes;
 }
 
@@ -67,7 +67,7 @@ Condition parse_one(std::string_view text) {
     return out;
   }
   if (sign == text.npos || text[sign] != '>' || text.substr(sign + 1).starts_with('='))
-    refuse(text, "behind the name stands > and a size, as in " + std::string(name) + ">1.5G");
+    refuse(text, "the name needs > and a size, as in " + std::string(name) + ">1.5G");
   out.figure = static_cast<Figure>(at - words.begin());
   set_threshold(out, trimmed(text.substr(sign + 1)));
   return out;

@@ -20,7 +20,7 @@ std::string joined(const std::vector<std::string> &words, const char *separator)
 
 u64 milliseconds(double seconds) { return static_cast<u64>(std::llround(seconds * 1000)); }
 
-// An object's members, one after the other.
+// Writes an object's members, one after the other.
 class Members {
 public:
   void add(const char *key, const std::string &json) { out_ += fmt::format(",\"{}\":{}", key, json); }
@@ -63,7 +63,7 @@ std::string text_of(const Event &event) {
   case Event::Kind::began:
     return out + process + " (" + event.runtime + "): " + figures + "; a core when " + joined(event.conditions, " or ");
   case Event::Kind::ended: return out + process + " has ended; " + event.reason;
-  case Event::Kind::blind: return out + joined(event.conditions, ", ") + " cannot be told: " + event.reason;
+  case Event::Kind::blind: return out + joined(event.conditions, ", ") + " cannot be measured: " + event.reason;
   case Event::Kind::not_taken:
     return out + joined(event.conditions, ", ") + ": " + figures + "; no core was taken: " + event.reason;
   case Event::Kind::taken: break;

@@ -1,4 +1,4 @@
-// Event: something that whoever watches a process is told, as a line of text or, for programs, of JSON
+// Event: a message to the user who watches a process, as a line of text or, for programs, of JSON
 // (doc/schema/watch.json). Plain data.
 #pragma once
 #include "lookout/figures.h"
@@ -6,13 +6,13 @@
 namespace dnheap {
 
 struct Event {
-  // waiting: no .NET process runs here; blind: a condition cannot be told; not_taken: a core was due.
+  // waiting: no .NET process is running here; blind: a condition cannot be measured; not_taken: a core was due.
   enum class Kind : u8 { waiting, began, taken, not_taken, blind, ended };
   Kind kind = Kind::waiting;
   u64 time = 0; // seconds since 1970
   u64 pid = 0;
   std::string runtime;                 // began: ".NET 10.0.14"
-  std::vector<std::string> conditions; // that became true; blind: that cannot be told; began: all
+  std::vector<std::string> conditions; // those that became true; blind: those that cannot be measured; began: all
   Figures figures;
   std::string reason; // not_taken, blind, ended: why, or what that means
   std::string file;   // taken

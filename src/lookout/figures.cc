@@ -17,7 +17,7 @@ Figure figure_of(GCSegmentGeneration generation) {
   return static_cast<Figure>(static_cast<u8>(Figure::gen0) + static_cast<u8>(generation));
 }
 
-// The number of the collection tells one failure from the next.
+// True if this is a new failure: the number of the collection distinguishes them.
 bool is_another(const GCOomData &now, const GCOomData &before) {
   return now.happened() && (!before.happened() || now.gc_index != before.gc_index || now.reason != before.reason ||
                             now.alloc_size != before.alloc_size);
@@ -61,7 +61,7 @@ Figures FiguresReader::look() {
   return out;
 }
 
-// The group with the lowest limit is the one that is met first, as a rule.
+// Usually the group with the lowest limit reaches its limit first.
 void FiguresReader::look_at_groups(Figures &figures) {
   u64 ooms = 0;
   for (const GroupMemory &group : group_memory(pid_)) {

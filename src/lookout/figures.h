@@ -1,6 +1,5 @@
-// Figures: what is known of a running process's memory at one moment; and FiguresReader, which finds it out, without
-// stopping the process. A look reads some files of /proc, and kilobytes of the GC's data: a few milliseconds. One
-// thread.
+// Figures: a running process's memory at one moment; FiguresReader reads them without stopping the process. A look
+// reads some files of /proc, and kilobytes of the GC's data: a few milliseconds. One thread.
 #pragma once
 #include "base/host/control_group.h"
 #include "snapshot/live_gc.h"
@@ -16,23 +15,23 @@ const char *name_of(Figure figure); // "rss", "private", "container", "heap", "g
 struct Figures {
   std::array<std::optional<u64>, figure_count> bytes; // nullopt: not known
   std::optional<u64> limit;                           // of the container
-  // What ran out of memory since the look before: "the GC: …"; empty: nothing did.
+  // Names what ran out of memory since the previous look: "the GC: …"; empty: nothing.
   std::string ran_out;
 
   std::optional<u64> of(Figure figure) const { return bytes[static_cast<u64>(figure)]; }
   void set(Figure figure, std::optional<u64> value) { bytes[static_cast<u64>(figure)] = value; }
 };
 
-// "rss 1.6 GiB, heap 1.2 GiB (gen2 1.1 GiB, …), container 1.7 of 2.0 GiB": what is known of it.
+// Returns the known figures: "rss 1.6 GiB, heap 1.2 GiB (gen2 1.1 GiB, …), container 1.7 of 2.0 GiB".
 std::string figures_text(const Figures &figures);
 
 class FiguresReader {
 public:
-  // Throws Error where the process may not be read, or has no GC heap.
+  // Throws Error if the process may not be read, or has no GC heap.
   FiguresReader(u64 pid, const SnapshotOptions &options);
 
   const std::string &runtime() const { return gc_.runtime(); }
-  // What cannot be read of the GC is not known, and problem() says why. Throws Interrupted.
+  // Figures of the GC that cannot be read are unknown, and problem() says why. Throws Interrupted.
   Figures look();
   const std::string &problem() const { return problem_; }
 
@@ -43,7 +42,7 @@ private:
   u64 pid_;
   LiveGc gc_;
   std::string problem_;
-  std::optional<std::vector<GCOomData>> out_of_memory_; // at the look before
+  std::optional<std::vector<GCOomData>> out_of_memory_; // at the previous look
   std::optional<u64> group_ooms_;
 };
 

@@ -66,10 +66,10 @@ std::string utc_text(u64 time, bool compact) {
 }
 
 KeptCores::KeptCores(std::string folder, u64 keep) : folder_(std::move(folder)), keep_(keep), lock_(folder_) {
-  { NewFile probe(next_path(0, 0)); } // throws where it cannot be written to
+  { NewFile probe(next_path(0, 0)); } // throws if the folder is not writable
   std::vector<std::string> leftovers;
   for_each_core(folder_, [&](const std::string &path, std::string_view ending) {
-    if (ending.size() == 7 && ending[0] == '.') // as NewFile calls them
+    if (ending.size() == 7 && ending[0] == '.') // NewFile's name while the file is written
       leftovers.push_back(path);
   });
   std::error_code ignored;

@@ -1,6 +1,6 @@
-// KeptCores: the folder that `watch` writes to: names for new cores, and no more than so many of them. Only files that
-// have such names are ever removed; whoever renames one keeps it. One at a time works in a folder. A look at the folder
-// per call; one thread.
+// KeptCores: the folder that `watch` writes to: makes names for new cores, and limits their number. Only files with
+// such names are ever removed, so a renamed core stays. Only one program at a time may use a folder. A look at the
+// folder per call; one thread.
 #pragma once
 #include "base/host/folder_lock.h"
 #include "base/integers.h"
@@ -13,15 +13,15 @@ namespace dnheap {
 
 class KeptCores {
 public:
-  // `keep`: at least 1. Removes what a killed process left half written. Throws Error where nothing can be written
-  // there, or another has it.
+  // `keep`: at least 1. Removes half-written files of killed processes. Throws Error if the folder is not writable, or
+  // if another program uses it.
   KeptCores(std::string folder, u64 keep);
 
-  // "FOLDER/watch-20261125T021007Z-4711.core.zst", of a time in seconds since 1970 (UTC).
+  // Returns "FOLDER/watch-20261125T021007Z-4711.core.zst", from a time in seconds since 1970 (UTC).
   std::string next_path(u64 time, u64 pid) const;
-  // The oldest first, by their names.
+  // Returns the cores, oldest first, according to their names.
   std::vector<std::string> paths() const;
-  // Removes the oldest until `keep` are left, but never `newest`, whatever the clock said; returns what is gone.
+  // Removes the oldest until `keep` are left, but never `newest`, whatever the clock said; returns the removed ones.
   std::vector<std::string> remove_oldest(const std::string &newest) const;
 
 private:
@@ -30,7 +30,7 @@ private:
   FolderLock lock_;
 };
 
-// Is that the name of such a file? `ending`: of more behind it, of one that is being written.
+// True if that is the name of such a file. `ending`: the rest of the name after it, as files being written have.
 bool is_core_name(std::string_view name, std::string_view &ending);
 std::string utc_text(u64 time, bool compact = false); // 2026-11-25T02:10:07Z, 20261125T021007Z
 

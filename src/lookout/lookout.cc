@@ -10,8 +10,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 looks_until_blind = 10;   // in a row, before it is said
-constexpr u64 looks_after_failure = 10; // before the next try to take a core: each stops the process
+constexpr u64 looks_until_blind = 10; // consecutive looks without figures before it is reported
+// Looks before the next attempt to take a core: each attempt stops the process.
+constexpr u64 looks_after_failure = 10;
 
 } // namespace
 
@@ -40,13 +41,13 @@ Event Lookout::event(Event::Kind kind, u64 pid) const {
   return out;
 }
 
-// The GC may be at work at one look; a limit is there or not.
+// Only fixed limits can be checked here: figures of the GC may be missing because it is at work at one look.
 void Lookout::check(const Figures &first) const {
   for (const Condition &condition : options_.conditions)
     if (!first.limit && (condition.percent || condition.figure == Figure::container))
       throw UsageError("'" + condition.text +
-                       "' cannot be told: the process's container, or control group, has no memory limit, or none that "
-                       "can be seen from here");
+                       "' cannot be measured: the process's container, or control group, has no memory limit, or none "
+                       "that is visible from here");
 }
 
 void Lookout::watch(WatchedProcess &process) {
@@ -92,9 +93,9 @@ void Lookout::watch(WatchedProcess &process) {
   options_.tell(ended);
 }
 
-// What was read while the GC was at work may be wrong once.
+// Figures read while the GC was at work may be wrong once.
 std::vector<u64> Lookout::confirmed(std::vector<u64> due, WatchedProcess &process, Figures &figures) const {
-  std::string ran_out = std::move(figures.ran_out); // told once
+  std::string ran_out = std::move(figures.ran_out); // reported once
   figures = process.look();
   if (figures.ran_out.empty())
     figures.ran_out = std::move(ran_out);

@@ -1,6 +1,6 @@
-// Lookout: looks at a process every now and then, and takes a core when a condition has become true: never two at a
-// time, never more than so many. What it looks at, and the time, are handed in, so that tests have their own; a real
-// process is lookout/running_process.h. One thread; memory does not grow with time.
+// Lookout: looks at a process regularly, and takes a core when a condition has become true: one at a time, and no more
+// than allowed. The process and the clock are passed in, so that tests can use their own; a real process is
+// lookout/running_process.h. One thread; memory does not grow with time.
 #pragma once
 #include "lookout/alarms.h"
 #include "lookout/event.h"
@@ -12,7 +12,7 @@ namespace dnheap {
 
 struct TakenCore {
   u64 file_bytes = 0;
-  std::optional<double> pause_seconds; // that the process stood still
+  std::optional<double> pause_seconds; // how long the process stood still
 };
 
 class WatchedProcess {
@@ -22,7 +22,7 @@ public:
   virtual std::string runtime() const = 0;
   virtual bool has_ended() const = 0;
   virtual Figures look() = 0;
-  virtual std::string problem() const = 0; // why the last look did not tell all
+  virtual std::string problem() const = 0; // why the last look did not read everything
   // Writes a core to that path. Throws Error, and Interrupted.
   virtual TakenCore take(const std::string &path) = 0;
 };
@@ -30,7 +30,7 @@ public:
 struct LookoutClock {
   std::function<u64()> utc;          // seconds since 1970
   std::function<double()> now;       // seconds, of a clock that only goes forward
-  std::function<void(double)> sleep; // throws Interrupted when all is to end
+  std::function<void(double)> sleep; // throws Interrupted on cancellation
 };
 
 struct LookoutOptions {
@@ -43,7 +43,8 @@ class Lookout {
 public:
   Lookout(const LookoutOptions &options, const LookoutClock &clock, const KeptCores &cores);
 
-  // Until the process has ended. Throws UsageError where a condition can never be told of it, and Interrupted.
+  // Watches until the process has ended. Throws UsageError if a condition can never be measured for it, and
+  // Interrupted.
   void watch(WatchedProcess &process);
 
 private:
@@ -51,10 +52,10 @@ private:
   std::vector<std::string> texts(const std::vector<u64> &conditions) const;
   Event event(Event::Kind kind, u64 pid) const;
   void check(const Figures &first) const;
-  // Those that a second look confirms, which takes the place of the first.
+  // Returns the due conditions that a second look confirms; its figures replace the first ones.
   std::vector<u64> confirmed(std::vector<u64> due, WatchedProcess &process, Figures &figures) const;
   void note_blindness(const std::vector<Level> &levels, const WatchedProcess &process);
-  // Returns whether there is one now.
+  // Takes a core; returns true if that worked.
   bool take(WatchedProcess &process, Event event);
 
   const LookoutOptions &options_;

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-// Of the process's own memory, what a core takes at most, as a rule: most take a tenth.
+// A core usually takes at most one part in so many of the process's own memory; most take a tenth.
 constexpr u64 core_share = 4;
 
 u64 free_on_disk(const std::string &folder) {
@@ -31,7 +31,7 @@ TakenCore RunningProcess::take(const std::string &path) {
   SnapshotOptions options = options_;
   options.record_reads = true;
   const u64 memory = private_memory(pid_).value_or(0);
-  // The copy, and as much again for what is worked out, and for everybody else here.
+  // Memory must suffice for the copy, and as much again for analysis and for all others here.
   if (options.temp_dir.empty() && memory_left().value_or(~u64{0}) / 2 < memory)
     options.temp_dir = folder_;
   const bool copy_on_disk = options.temp_dir == folder_;

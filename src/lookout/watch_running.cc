@@ -14,7 +14,7 @@ namespace dnheap {
 
 namespace {
 
-// Sleeps in pieces: a signal does not end a longer sleep for sure.
+// Sleeps in pieces, since a signal does not reliably end a longer sleep.
 LookoutClock clock_of(const Watch &watch) {
   using Clock = std::chrono::steady_clock;
   auto now = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
@@ -28,7 +28,7 @@ LookoutClock clock_of(const Watch &watch) {
           }};
 }
 
-// The one .NET process that runs here and has a heap; null, and why, where there is none.
+// Returns the one running .NET process that has a heap; null, with the reason in `why`, if there is none.
 std::unique_ptr<RunningProcess> find_process(const WatchWords &words, std::string &why) {
   std::vector<u64> refused;
   const std::vector<u64> found = dotnet_processes(refused);
@@ -54,7 +54,7 @@ std::unique_ptr<RunningProcess> find_process(const WatchWords &words, std::strin
   }
 }
 
-// Of a process that began a moment ago the runtime may not stand yet: then it is looked at again.
+// A process that has just begun may have no runtime yet, so it is tried again.
 std::unique_ptr<RunningProcess> open_process(const WatchWords &words, const LookoutClock &clock) {
   constexpr double young = 10, pause = 0.5; // seconds
   for (;; clock.sleep(pause)) {

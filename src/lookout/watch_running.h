@@ -1,4 +1,4 @@
-// watch_running: all of `watch` for processes of this machine: the folder, the process, the clock, the Lookout. One
+// watch_running: runs `watch` for processes of this machine: the folder, the process, the clock, the Lookout. One
 // thread, until it is over.
 #pragma once
 #include "lookout/lookout.h"
@@ -7,14 +7,15 @@
 namespace dnheap {
 
 struct WatchWords {
-  std::optional<u64> pid; // nullopt: the one .NET process that runs here, and the next one when it has ended
+  std::optional<u64> pid; // nullopt: the one .NET process on this machine, and the next one after it
   std::string folder;
   u64 keep = 3;
   bool no_values = false;
   SnapshotOptions open;
 };
 
-// Watches until the process has ended, or `open.watch` is cancelled: false. Throws Error where it cannot begin.
+// Watches until the process has ended, and returns true; returns false if `open.watch` is cancelled. Throws Error if it
+// cannot begin.
 bool watch_running(const WatchWords &words, const LookoutOptions &options);
 
 } // namespace dnheap

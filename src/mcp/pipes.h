@@ -1,5 +1,5 @@
-// The two files of the stdio transport: one that is waited for, while the other one's reader may go. Hosts differ in
-// that. Cost: on Windows a thread, which reads. wait() on one thread; write() on any, one at a time.
+// Pipes: the two files of the stdio transport: waits for input, and notices when the output's reader has gone. Hosts
+// differ in that. Costs a reading thread on Windows. wait() on one thread; write() on any, one at a time.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,9 +16,9 @@ public:
   Pipes(const Pipes &) = delete;
   Pipes &operator=(const Pipes &) = delete;
 
-  // Waits so long at most. `bytes`: what came, at most 64 KiB. Behind the input's end: for the reader's alone.
+  // Waits at most so long. `bytes`: the input, at most 64 KiB. After the input's end it waits for the reader to go.
   Event wait(int milliseconds, std::string &bytes);
-  // All of it. What went wrong, as errno has it, or 0; EPIPE: nobody reads it any more.
+  // Writes all of it. Returns 0 or an errno; EPIPE: nobody reads it any more.
   int write(std::string_view text);
 
 private:

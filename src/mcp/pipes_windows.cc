@@ -1,5 +1,5 @@
-// Windows cannot wait for a pipe so long at most, nor see that a pipe's reader has gone: a thread reads, and the reader
-// is found gone when something is written to it.
+// Windows can neither wait for a pipe with a limit, nor see that a pipe's reader has gone. So a thread reads, and a
+// missing reader is noticed when something is written.
 #include "mcp/pipes.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace dnheap::mcp {
 
-// Of the thread as well, which may wait for more when nobody else is there.
+// Shared with the thread, which may still wait for input after the owner has gone.
 struct Pipes::State {
   int input, output;
   std::mutex mutex; // for what follows
@@ -59,7 +59,7 @@ int Pipes::write(std::string_view text) {
     const int count =
         ::_write(state_->output, text.data(), static_cast<unsigned>(std::min<std::size_t>(text.size(), 1 << 20)));
     if (count < 0)
-      return errno == EINVAL ? EPIPE : errno; // as Windows says it of pipes
+      return errno == EINVAL ? EPIPE : errno; // Windows reports closed pipes in this way
     text.remove_prefix(static_cast<std::size_t>(count));
   }
   return 0;

@@ -7,14 +7,14 @@ namespace dnheap::mcp {
 
 namespace {
 
-// Newest first: what a client is offered that asks for one that is not known.
+// Newest first: the first is offered to clients that ask for an unknown one.
 constexpr std::array<std::string_view, 4> with_handshake = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 constexpr std::string_view modern = "2026-07-28";
 constexpr const char *version_key = "io.modelcontextprotocol/protocolVersion";
 
 constexpr int most_nested = 64;
 
-// JSON-RPC's own, and the protocol's.
+// The error codes of JSON-RPC and of the protocol.
 enum ErrorCode {
   parse_error = -32700,
   invalid_request = -32600,
@@ -29,7 +29,7 @@ struct Problem {
   Json data = nullptr;
 };
 
-// Of a message without a sound id there is none in the answer, as the protocol's schema wants it.
+// If the message has no valid id, the answer has none, as the protocol's schema demands.
 Json error_answer(const Json &id, const Problem &problem) {
   Json out = {{"jsonrpc", "2.0"}};
   if (!id.is_null())
@@ -46,7 +46,7 @@ Json result_answer(const Json &id, Json result) {
 
 bool is_id(const Json &value) { return value.is_string() || value.is_number_integer(); }
 
-// Null: there is none, or `of` is no object.
+// Returns null (as JSON) if there is no such member, or if `of` is no object.
 const Json &member(const Json &of, const char *name) {
   static const Json none;
   const auto at = of.is_object() ? of.find(name) : of.end();
@@ -77,7 +77,7 @@ Json parsed(std::string_view text) {
 } // namespace
 
 Taken Protocol::take(std::string_view message) const {
-  Json id; // as soon as it is known
+  Json id; // set as soon as it is known
   try {
     const Json request = parsed(message);
     if (!request.is_object() || text_of(request, "jsonrpc") != "2.0")
@@ -86,7 +86,7 @@ Taken Protocol::take(std::string_view message) const {
     if (has_id && is_id(request["id"]))
       id = request["id"];
     if (!member(request, "method").is_string()) {
-      if (request.contains("result") || request.contains("error")) // we ask for nothing
+      if (request.contains("result") || request.contains("error")) // responses: we never send requests
         return {};
       throw Problem{invalid_request, "the request names no method"};
     }
@@ -165,7 +165,7 @@ Json Protocol::tool_list() const {
   return {{"tools", std::move(all)}};
 }
 
-// What newer clients want of each result besides. Tools do not change while the server runs.
+// Adds what newer clients require in each result. Tools do not change while the server runs.
 Json Protocol::completed(Json result, bool is_modern) const {
   if (!is_modern)
     return result;

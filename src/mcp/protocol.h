@@ -1,7 +1,7 @@
-// The Model Context Protocol without its transport: a message in, what to answer out. Serves tools and nothing else, to
-// clients of both kinds: those that shake hands (initialize; revisions 2024-11-05 to 2025-11-25), and those that say in
-// each request which revision they speak (2026-07-28, server/discover). Keeps no state but what never changes. What
-// comes in is untrusted: 4 MiB a message, nested 64 deep. One call costs what its message takes; any thread.
+// Protocol: the Model Context Protocol without its transport: takes a message, returns what to answer. Serves tools and
+// nothing else, to clients of both kinds: those that shake hands (initialize; revisions 2024-11-05 to 2025-11-25), and
+// those that state in each request which revision they speak (2026-07-28, server/discover). Has no changing state. The
+// input is untrusted: 4 MiB a message, nested 64 deep. A call costs time in proportion to its message; any thread.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,19 +26,19 @@ struct ToolResult {
   bool is_error = false;
 };
 
-// A tool is to be called, and answered when it is done.
+// A tool to be called, with the answer sent when it is done.
 struct Call {
   Json id = {};
   std::string tool = {};
   Json arguments = {};      // an object
-  Json progress_token = {}; // null: nobody wants to know
-  bool is_modern = false;   // the client shook no hands
+  Json progress_token = {}; // null: no progress wanted
+  bool is_modern = false;   // the client did not shake hands
 };
 
 struct Taken {
   std::optional<Json> answer = {};    // to send at once
-  std::optional<Call> call = {};      // else this is to be done
-  std::optional<Json> cancelled = {}; // or the call of this id is not wanted any more
+  std::optional<Call> call = {};      // if there is no answer yet: the call to make
+  std::optional<Json> cancelled = {}; // the id of a call that is no longer wanted
 };
 
 class Protocol {
@@ -47,9 +47,9 @@ public:
       : version_(std::move(version)), instructions_(std::move(instructions)), tools_(std::move(tools)) {}
 
   Taken take(std::string_view message) const;
-  // To send when the call is done.
+  // Returns the message to send when the call is done.
   Json answer_to(const Call &call, const ToolResult &result) const;
-  // To send meanwhile; `done` grows from one to the next.
+  // Returns a message to send meanwhile; `done` must grow from one to the next.
   static Json progress_of(const Call &call, double done, const std::string &text);
   static Json too_long();
 

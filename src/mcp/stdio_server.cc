@@ -48,7 +48,7 @@ public:
     }
     if (is_abandoned_)
       abandon();
-    if (failed_ && failed_ != EPIPE) // which is no error: nobody listens any more
+    if (failed_ && failed_ != EPIPE) // EPIPE is no error: nobody listens any more
       throw std::system_error(failed_, std::generic_category(), "cannot write answers");
   }
 
@@ -99,7 +99,7 @@ private:
                              {.texts = {"64 calls wait already: ask again when some are answered"}, .is_error = true}));
   }
 
-  // What is cancelled is not answered.
+  // A cancelled call gets no answer.
   void cancel(const Json &id) {
     const std::lock_guard lock(mutex_);
     std::erase_if(waiting_, [&](const Call &call) { return call.id == id; });
@@ -159,7 +159,7 @@ private:
   }
 
   void send(const Json &message) {
-    // Texts of a dump may be no UTF-8.
+    // Texts of a dump may be invalid UTF-8.
     const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     const std::lock_guard lock(output_mutex_);
     if (is_abandoned_)
@@ -183,7 +183,7 @@ private:
   std::optional<Call> running_;
   bool is_cancelled_ = false, is_ending_ = false;
   double told_ = 0;
-  std::thread worker_; // last: it uses all of the above
+  std::thread worker_; // last, as it uses all of the above
 };
 
 } // namespace

@@ -9,8 +9,8 @@ namespace {
 constexpr unsigned deepest = 64;
 constexpr std::size_t max_text = 16384;
 
-// Damaged TypeSpecs may refer to one another in a circle (the limit on depth ends that) or double at every step (the
-// budget does).
+// Damaged TypeSpecs may refer to each other in a circle (the depth limit ends that) or double at every step (the budget
+// does).
 class Writer {
 public:
   Writer(const Metadata &metadata, GenericOwner owner, std::span<const std::string> arguments = {})

@@ -10,11 +10,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr ByteOrder little = ByteOrder::little; // the format is, whatever the target
+constexpr ByteOrder little = ByteOrder::little; // metadata is little-endian in every target
 constexpr u32 root_signature = 0x424a5342;      // "BSJB"
 constexpr u32 max_generic_parameters = 1024;
 
-// As slice(), but gives what there is when the bytes end early.
+// As slice(), but returns the existing part if the bytes end early.
 Bytes clamped_slice(Bytes bytes, u64 offset, u64 size) {
   if (offset >= bytes.size())
     return {};
@@ -54,7 +54,8 @@ std::optional<Metadata> Metadata::parse(Bytes root) {
   return metadata;
 }
 
-// II.24.2.2: offset, size, and a name padded to a multiple of four bytes. Of streams of the same name the first counts.
+// II.24.2.2: offset, size, and a name padded to a multiple of four bytes. The first of several streams with the same
+// name counts.
 bool Metadata::read_streams(Bytes root, u64 at, unsigned count) {
   Bytes tables;
   bool wide_rows = false;
@@ -88,8 +89,8 @@ bool Metadata::read_streams(Bytes root, u64 at, unsigned count) {
   return read_tables(tables, wide_rows);
 }
 
-// II.24.2.6: reserved, version, heap sizes, a bit for each table that is there, a bit for each that is sorted, the row
-// counts, and the tables one after the other.
+// II.24.2.6: reserved, version, heap sizes, a bit for each table present, a bit for each sorted table, the row counts,
+// and the tables one after the other.
 bool Metadata::read_tables(Bytes stream, bool wide_rows) {
   std::optional<u64> present = load_at<u64>(stream, 8, little);
   if (!present)
@@ -110,7 +111,7 @@ bool Metadata::read_tables(Bytes stream, bool wide_rows) {
         sizes.rows[table] = *rows;
       at += 4;
     }
-  // The runtime's own writer sets this for four extra bytes here; the standard does not have it.
+  // The runtime's own writer sets this bit, which is not in the standard, for four extra bytes here.
   if (heaps & 0x40)
     at += 4;
 
@@ -129,7 +130,7 @@ bool Metadata::read_tables(Bytes stream, bool wide_rows) {
     offset += u64{layout.rows} * layout.row_size;
   }
   tables_ = clamped_slice(stream, at, offset);
-  // From here on only rows that are there count, so that no claim of this header costs time or memory.
+  // From here on only rows whose bytes exist count, so that no claim of this header costs time or memory.
   for (TableLayout &layout : layouts_) {
     u64 bytes = tables_.size() - std::min<u64>(layout.offset, tables_.size());
     layout.rows = layout.row_size ? static_cast<u32>(std::min<u64>(layout.rows, bytes / layout.row_size)) : 0;
@@ -137,8 +138,8 @@ bool Metadata::read_tables(Bytes stream, bool wide_rows) {
   return true;
 }
 
-// The stream #Pdb: id, entry point, a bit for each table of the module that row numbers of this one lead to, and how
-// many rows these have.
+// The stream #Pdb: id, entry point, a bit for each table of the module that this PDB's row numbers refer to, and the
+// row counts of these tables.
 void Metadata::add_module_rows(TableSizes &sizes) const {
   const std::optional<u64> present = load_at<u64>(pdb_, 24, little);
   u64 at = 32;
@@ -239,12 +240,12 @@ std::optional<MethodDefRow> Metadata::method(u32 rid) const {
   return MethodDefRow{value(0), static_cast<u16>(value(2)), string(value(3)), blob(value(4))};
 }
 
-// Its row has the number in the second column; methods whose parameters have no names have no rows.
+// The parameter's row has the number in its second column. Methods without parameter names have no rows.
 std::string_view Metadata::parameter(u32 method_rid, u32 number) const {
   const std::optional<u32> first = column(Table::MethodDef, method_rid, 5);
   const u32 end = column(Table::MethodDef, method_rid + 1, 5)
                       .value_or(std::max(row_count(Table::Param), row_count(Table::ParamPtr)) + 1);
-  constexpr u32 most = 1 << 16; // numbers have 16 bits; row 0 stands for what is returned
+  constexpr u32 most = 1 << 16; // numbers have 16 bits; number 0 is the return value
   for (u32 at = first.value_or(end); at < end && at - *first <= most; ++at) {
     const u32 rid = row_count(Table::ParamPtr) ? column(Table::ParamPtr, at, 0).value_or(0) : at;
     if (column(Table::Param, rid, 1) == number)
@@ -300,7 +301,7 @@ u32 RidRange::at(u32 position) const {
 }
 
 u32 Metadata::enclosing_type(u32 type_rid) const {
-  // Asks the visibility first, as the runtime does: most types are not nested.
+  // Checks the visibility first, as the runtime does: most types are not nested.
   if (!is_nested(column(Table::TypeDef, type_rid, 0).value_or(0)))
     return 0;
   const KeyIndex &index = key_index(Table::NestedClass);

@@ -23,7 +23,7 @@ class Metadata;
 class MemberLists;
 class KeyIndex;
 
-// Rows that belong together: for (u32 rid : metadata.fields_of(type)). Refers to the Metadata it came from.
+// A range of row numbers: for (u32 rid : metadata.fields_of(type)). Refers to the Metadata it came from.
 class RidRange {
 public:
   class Iterator {
@@ -50,7 +50,7 @@ public:
 private:
   u32 at(u32 position) const;
   const Metadata *metadata_;
-  Table pointers_; // FieldPtr or MethodPtr, by which uncompressed metadata reorders rows
+  Table pointers_; // FieldPtr or MethodPtr, which reorder rows in uncompressed metadata
   u32 first_, end_;
 };
 
@@ -94,21 +94,21 @@ struct ExportedTypeRow {
 
 class Metadata {
 public:
-  // Empty when this is not a metadata root, or has no table stream.
+  // Nullopt if this is not a metadata root, or has no table stream.
   static std::optional<Metadata> parse(Bytes root);
 
   std::string_view version() const { return version_; } // "v4.0.30319"
-  // Of a portable PDB: the GUID and the stamp by which its module knows it, 20 bytes. Else empty.
+  // Returns a portable PDB's id, 20 bytes: the GUID and the stamp that its module states. Empty for other metadata.
   Bytes pdb_id() const { return slice(pdb_, 0, 20); }
   u32 row_count(Table table) const; // rows whose bytes are there
 
-  // Any table, by row and column number (II.22), row numbers from 1.
+  // Returns a row or a cell of any table, by row number (from 1) and column number (II.22).
   Bytes row(Table table, u32 rid) const;
   std::optional<u32> column(Table table, u32 rid, unsigned column) const;
-  // A column that holds a row number or a coded index, as a token; rid 0 when null or invalid.
+  // Returns a column's row number or coded index as a token; rid 0 if null or invalid.
   Token token_column(Table table, u32 rid, unsigned column) const;
 
-  // The heaps (II.24.2.3 to 5). A text is cut at 4096 bytes; the runtime loads no type with a name that long.
+  // Read the heaps (II.24.2.3 to 5). A text is cut at 4096 bytes; the runtime loads no type with a name that long.
   std::string_view string(u32 offset) const { return text_at(strings_, offset); }
   Bytes blob(u32 offset) const { return blob_in(blobs_, offset); }
   Bytes guid(u32 index) const; // from 1; 16 bytes
@@ -121,21 +121,21 @@ public:
   std::optional<TypeRefRow> type_ref(u32 rid) const;
   std::optional<FieldRow> field(u32 rid) const;
   std::optional<MethodDefRow> method(u32 rid) const;
-  // The name of a method's parameter, from 1; empty: it has none.
+  // Returns the name of a method's parameter, counted from 1; empty: it has none.
   std::string_view parameter(u32 method_rid, u32 number) const;
   std::optional<ExportedTypeRow> exported_type(u32 rid) const;
   Bytes type_spec(u32 rid) const; // its signature
   std::string_view assembly_ref_name(u32 rid) const;
   std::string_view module_ref_name(u32 rid) const;
 
-  // Ranges of different types never overlap, whatever the table says: visiting all members of all types is linear.
+  // Ranges of different types never overlap, even in damaged tables, so visiting all members of all types is linear.
   RidRange fields_of(u32 type_rid) const;
   RidRange methods_of(u32 type_rid) const;
   u32 type_of_field(u32 field_rid) const; // 0 = unknown
   u32 type_of_method(u32 method_rid) const;
 
   u32 enclosing_type(u32 type_rid) const; // 0 = not nested
-  // `owner`: TypeDef or MethodDef. A nested type repeats the parameters of the types around it. At most 1024.
+  // `owner`: TypeDef or MethodDef. A nested type repeats the parameters of its enclosing types. At most 1024.
   u32 generic_parameter_count(Token owner) const;
   std::vector<std::string_view> generic_parameters(Token owner) const; // names in order
   std::optional<ConstantRow> constant(Token parent) const;             // parent: Field, Param or Property
@@ -145,7 +145,7 @@ private:
     u64 offset = 0; // in tables_
     u32 rows = 0;
     u8 row_size = 0;
-    std::array<u8, 10> starts{}; // of the columns; one more than the last = row_size
+    std::array<u8, 10> starts{}; // offset of each column, then the row size
   };
   struct FirstUse;
 

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// II.23.1.16 says nothing of names; this is what compilers keep to.
+// II.23.1.16 does not restrict names; these are the rules that compilers follow.
 bool is_plausible_text(std::string_view name) {
   for (u64 i = 0; i < name.size(); ++i) {
     unsigned char c = static_cast<unsigned char>(name[i]);
@@ -24,7 +24,8 @@ bool is_plausible_text(std::string_view name) {
   return true;
 }
 
-// A dot stands in namespaces only, but for made-up names; and an arity mark that is left over has no parameters.
+// Only namespaces and generated names contain a dot. An arity mark that is still in the name does not fit the
+// parameters.
 bool is_plausible_name(std::string_view name) {
   std::size_t mark = name.rfind('`');
   bool marked =

@@ -11,7 +11,7 @@ constexpr u64 max_metadata_size = 512 << 20;
 } // namespace
 
 std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address address, u64 size) {
-  std::byte signature[4]; // II.24.2.1; metadata is little endian whatever the target is
+  std::byte signature[4]; // II.24.2.1; little-endian in every target
   if (size < 32 || size > max_metadata_size || !memory.read(address, signature) || as_text(signature) != "BSJB")
     return std::nullopt;
   Bytes bytes = memory.peek_up_to(address, size);
@@ -19,7 +19,7 @@ std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address addres
     bytes = {};
   std::shared_ptr<const void> storage;
   if (bytes.empty()) {
-    // In several pieces, or partly missing: take what is there up to the first hole.
+    // The metadata is in several pieces or partly missing: take it up to the first hole.
     auto copy = std::make_shared<std::vector<std::byte>>();
     while (copy->size() < size) {
       Bytes piece = memory.peek_up_to(address + copy->size(), size - copy->size());
@@ -33,7 +33,7 @@ std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address addres
   std::optional<Metadata> metadata = Metadata::parse(bytes);
   if (!metadata)
     return std::nullopt;
-  // All but the literals of the program's code, which nobody reads.
+  // Record everything as read except string literals, which no answer needs.
   const Bytes literals = metadata->user_strings();
   const u64 before = literals.empty() ? bytes.size() : static_cast<u64>(literals.data() - bytes.data());
   memory.note_read(address, before);
@@ -43,7 +43,7 @@ std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address addres
 }
 
 std::optional<ModuleMetadata> read_image_metadata(const Memory &memory, Address base) {
-  // 'MZ': most candidates are not images at all.
+  // 'MZ': rejects most candidates, which are no images.
   std::optional<u16> magic = base ? memory.try_load<u16>(base) : std::nullopt;
   if (!magic || *magic != (memory.format().byte_order == ByteOrder::little ? 0x5a4d : 0x4d5a))
     return std::nullopt;

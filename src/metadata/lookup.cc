@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-// The first position in [first, end) for which `before` is false.
+// Returns the first position in [first, end) for which `before` is false.
 template <class Before> u32 partition(u32 first, u32 end, Before before) {
   while (first < end) {
     u32 middle = first + (end - first) / 2;
@@ -100,7 +100,8 @@ u32 MemberLists::type_of(const Metadata &metadata, u32 member_rid) const {
     position = member_rid - 1 < position_.size() ? position_[member_rid - 1] : 0;
   if (position == 0 || position >= end_)
     return 0;
-  // The last type that begins at or before it; types without members share its start and come before.
+  // Finds the last type that begins at or before the position. Types without members share its start and come before
+  // it.
   return partition(1, types_ + 1, [&](u32 type) { return start(metadata, type) <= position; }) - 1;
 }
 

@@ -1,5 +1,5 @@
-// The two kinds of look-up that need a table to be sorted, made safe against tables that are not. Part of Metadata,
-// which builds them on first use; nobody else includes this. Building costs O(rows), a look-up O(log rows).
+// The two kinds of look-up that need a sorted table, made safe for tables that are not. Part of Metadata, which builds
+// them on first use; nothing else includes this. Building costs O(rows), a look-up O(log rows).
 #pragma once
 #include "metadata/ecma335.h"
 
@@ -26,8 +26,9 @@ private:
   std::vector<std::pair<u32, u32>> copy_; // (key, rid), sorted; empty when the table itself is sorted
 };
 
-// Which fields, or methods, belong to which type: a TypeDef names its first one, and they end where those of the next
-// TypeDef begin (II.22.37). Positions are rows of the pointer table where there is one, else rows of the member table.
+// Maps fields, or methods, to their types: a TypeDef names its first member, and its members end where those of the
+// next TypeDef begin (II.22.37). Positions are rows of the pointer table if there is one, else rows of the member
+// table.
 class MemberLists {
 public:
   MemberLists(const Metadata &metadata, Table member);

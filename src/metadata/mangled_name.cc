@@ -8,15 +8,15 @@ namespace dnheap {
 namespace {
 
 constexpr u64 longest = 512;
-constexpr u64 most_steps = 1 << 17; // of one name; of so many wrong spellings one has the hash in 32,768 names
-constexpr u32 most_nested = 4, most_underscores = 6; // of their own, in one name
-// What has a name in C# too is called otherwise than in metadata.
+constexpr u64 most_steps = 1 << 17; // per name; so many wrong spellings match a hash by chance in one of 32,768 names
+constexpr u32 most_nested = 4, most_underscores = 6; // in one name: nesting levels, and real underscores
+// Types with a C# keyword have another name in mangled symbols than in metadata.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {
     {"Bool", "Boolean"}, {"UInt8", "Byte"}, {"Int8", "SByte"}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Tries all that the underscores of one text may have stood for.
+// Tries everything that the underscores of one text may stand for.
 class Search {
 public:
   Search(u32 hash, NativeHashing how, u64 most_steps) : hash_(hash), how_(how), most_steps_(most_steps) {}
@@ -34,13 +34,13 @@ public:
       found_.push_back(std::move(name));
   }
   u64 steps() const { return steps_; }
-  // One, of all.
+  // Returns the name if exactly one spelling has the hash.
   std::optional<UnmangledTypeName> result() const {
     return found_.size() == 1 && steps_ <= most_steps_ ? std::optional(found_[0]) : std::nullopt;
   }
 
 private:
-  // Parts of the namespace up to `at`; the next ones may be too, or the type's name begins.
+  // `written_` is a namespace up to `at`; the next part continues it or is the type's name.
   void in_namespace(u64 at) {
     if (++steps_ > most_steps_)
       return;
@@ -56,10 +56,10 @@ private:
     written_.resize(size);
   }
 
-  // Of the spelling so far.
+  // The state of the spelling so far.
   struct State {
-    bool starts = true; // the name of a type begins here
-    bool arity = false; // an arity mark: nothing but digits may follow in this name
+    bool starts = true; // a type name begins here
+    bool arity = false; // after an arity mark only digits may follow in this name
     u32 angles = 0;     // opened and not closed
     u32 nested = 0, underscores = 0;
   };
@@ -139,13 +139,13 @@ NativeTypeName UnmangledTypeName::view() const {
 
 std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, NativeHashing how,
                                                     u64 &steps_left) {
-  if (mangled.starts_with("Boxed_")) // a value type's MethodTable is that of its boxes
+  if (mangled.starts_with("Boxed_")) // a value type's MethodTable is named after its boxed form
     mangled.remove_prefix(6);
   if (mangled.empty() || mangled.size() > longest || mangled.find_first_of("<>,") != mangled.npos)
     return std::nullopt;
   Search search(hash, how, std::min(most_steps, steps_left));
-  // String, Int32 and the like have neither assembly nor namespace. Of all others nobody knows how long the assembly's
-  // name is; a few of the runtime's own have none.
+  // String, Int32 and similar types have neither assembly nor namespace. For all others the length of the assembly's
+  // name is unknown, so each underscore may end it; a few of the runtime's own types have no assembly.
   search.check({"System", {std::string(mangled)}});
   for (const auto &[short_name, name] : short_names)
     if (mangled == short_name)

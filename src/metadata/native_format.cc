@@ -9,9 +9,9 @@ namespace {
 constexpr u32 signature = 0xdeaddffd;
 constexpr unsigned most_levels = 64;
 constexpr u32 longest_name = 65536;
-constexpr u64 most_entries = 1 << 20; // a program of a million types would be the first
+constexpr u64 most_entries = 1 << 20; // no real program has a million types
 
-// Numbers take one to five bytes; the low bits of the first one tell how many. Little-endian on every machine.
+// Numbers take one to five bytes; the low bits of the first byte give the length. Little-endian on every machine.
 class Reader {
 public:
   Reader(Bytes bytes, u64 at) : bytes_(bytes), at_(at) {}
@@ -87,7 +87,7 @@ private:
   u64 count_ = 0;
 };
 
-// The outermost level, with its namespace.
+// Hashes the outermost level, with its namespace.
 u32 outer_hash(std::string_view name_space, std::string_view name, NativeHashing how) {
   NameHash hash;
   if (how == NativeHashing::whole) {
@@ -108,9 +108,10 @@ u32 outer_hash(std::string_view name_space, std::string_view name, NativeHashing
 
 u32 combine(u32 hash, u32 with) { return (hash + rotate_left(hash, 13)) ^ with; }
 
-// One byte: width of an offset in the low two bits, above them the logarithm of the number of buckets. Then the offsets
-// of the buckets, one more than there are; they count from behind the first byte. A bucket is a list of a byte (of the
-// hash) and the distance of the entry from here. What an entry fails to read ends the table.
+// The first byte has the width of an offset in the low two bits, and above them the logarithm of the number of buckets.
+// The buckets' offsets follow (one more than buckets), relative to the position after the first byte. A bucket is a
+// list of pairs: a byte of the hash, and the distance from here to the entry. An entry that cannot be read ends the
+// table.
 template <class Visit> void for_each_table_entry(Bytes table, Visit visit) {
   Reader header(table, 0);
   unsigned first = header.byte(), width = 1u << (first & 3), shift = first >> 2;
@@ -161,7 +162,7 @@ std::optional<std::string_view> NativeMetadata::string(u64 offset) const {
   return as_text(text);
 }
 
-// A parent's handle and a name; the root has no name.
+// A record: the parent's handle and a name; the root has no name.
 std::optional<std::string> NativeMetadata::name_space(u64 offset) const {
   std::string out;
   for (unsigned level = 0; level < most_levels; ++level) {
@@ -180,7 +181,7 @@ std::optional<std::string> NativeMetadata::name_space(u64 offset) const {
   return std::nullopt;
 }
 
-// `name`: its levels from the innermost out, which are turned round. `space`: 0 where it is in none.
+// `name` has its levels from the innermost out; they are reversed here. `space`: 0 if it is in no namespace.
 std::optional<NativeTypeName> NativeMetadata::in_namespace(NativeTypeName name, u64 space) const {
   std::optional<std::string> found = space ? name_space(space) : std::string();
   if (!found)
@@ -190,7 +191,7 @@ std::optional<NativeTypeName> NativeMetadata::in_namespace(NativeTypeName name, 
   return name;
 }
 
-// Flags, base type, namespace, name, size, packing, enclosing type.
+// A record: flags, base type, namespace, name, size, packing, enclosing type.
 std::optional<NativeTypeName> NativeMetadata::type_name(u64 offset) const {
   NativeTypeName out;
   while (out.levels.size() < most_levels) {
@@ -212,7 +213,7 @@ std::optional<NativeTypeName> NativeMetadata::type_name(u64 offset) const {
   return std::nullopt;
 }
 
-// Its parent, a namespace or the enclosing type, and its name.
+// A record: the parent (a namespace or the enclosing type) and the name.
 std::optional<NativeTypeName> NativeMetadata::reference_name(u64 offset) const {
   NativeTypeName out;
   while (out.levels.size() < most_levels) {
@@ -230,7 +231,7 @@ std::optional<NativeTypeName> NativeMetadata::reference_name(u64 offset) const {
   return std::nullopt;
 }
 
-// Flags, flags of its code, name.
+// A record: flags, flags of its code, name.
 std::optional<std::string_view> NativeMetadata::method_name(u64 offset) const {
   Reader reader(blob_, offset);
   reader.number();
@@ -245,7 +246,7 @@ std::optional<NativeTypeName> NativeMetadata::kind_name(NativeHandleKind kind, u
   return kind == NativeHandleKind::type_reference ? reference_name(offset) : std::nullopt;
 }
 
-// A specification leads to an instantiation, and that to the generic type.
+// Follows a specification to its instantiation, and an instantiation to the generic type.
 std::optional<NativeTypeName> NativeMetadata::token_name(u32 token) const {
   NativeHandleKind kind = static_cast<NativeHandleKind>(token >> (32 - handle_bits_));
   u32 offset = token & ((u32{1} << (32 - handle_bits_)) - 1);
@@ -286,7 +287,8 @@ u32 native_type_hash(const NativeTypeName &name, NativeHashing how) {
   return out;
 }
 
-// Arrays count as instances of generic types that exist for the purpose; later of numbers that stand for these.
+// An array hashes like an instance of a generic type invented for this purpose; since .NET 11, of a number in its
+// place.
 u32 native_array_hash(u32 element, u32 rank, bool is_vector, NativeHashing how) {
   constexpr u32 rank_0 = 0xd5313556;
   NameHash type;
@@ -311,7 +313,7 @@ std::vector<NativeMapEntry> native_map_entries(Bytes table) {
   return out;
 }
 
-// Flags, the method's record or its name, its type, its code.
+// An entry: flags, the method's record or its name, its type, its code.
 std::vector<NativeInvokeEntry> native_invoke_entries(Bytes table) {
   constexpr u32 has_metadata = 4, has_entry_point = 32;
   std::vector<NativeInvokeEntry> out;
@@ -324,7 +326,8 @@ std::vector<NativeInvokeEntry> native_invoke_entries(Bytes table) {
   return out;
 }
 
-// How many there are, then a command each: what of the method before is another one's, and where the code begins.
+// The number of methods, then a command for each: which values differ from the method before, and where the code
+// begins.
 std::vector<NativeMethod> native_methods(Bytes table) {
   enum : u8 { other_owner = 1, other_name = 2, other_signature = 4, other_generic_signature = 8, hidden = 16 };
   constexpr u8 all = 31;

@@ -1,5 +1,5 @@
-// The parameters of a method as the runtime's own tools write them behind a method's name, "(Int32, System.String[],
-// System.DateTime ByRef)": primitive types without their namespace, all others in the spelling of type_name.h. Pure
+// The parameters of a method, spelled as the runtime's own tools spell them after a method's name, "(Int32,
+// System.String[], System.DateTime ByRef)": primitive types without their namespace, all others as in type_name.h. Pure
 // functions; any thread.
 #pragma once
 #include "metadata/signature.h"
@@ -8,16 +8,16 @@
 
 namespace dnheap {
 
-// What the type parameters of a method, and of its type, stand for: names in the spelling of type_name.h.
+// The type arguments of a method and of its type, spelled as in type_name.h.
 struct SignatureNames {
   std::span<const std::string> type_arguments = {}, method_arguments = {};
-  std::function<std::string(Address)> handle = {}; // the name of a TypeHandle in a signature that was never in a file
+  std::function<std::string(Address)> handle = {}; // names a TypeHandle of a signature that was never in a file
 };
 
-// "Int32" of "System.Int32"; other names stay.
+// Returns "Int32" for "System.Int32"; other names stay.
 std::string without_core_namespace(const std::string &type);
 
-// With parentheses. A hostile signature's is cut with "...".
+// Returns the parameters with parentheses. The text of a hostile signature is cut with "...".
 std::string parameter_text(const MethodSignature &method, const Metadata &metadata, const SignatureNames &names);
 
 } // namespace dnheap

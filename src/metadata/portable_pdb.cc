@@ -8,8 +8,8 @@ namespace {
 
 constexpr u64 longest_path = 4096;
 constexpr u32 most_awaits = 1 << 16;
-constexpr u32 most_variables = 1 << 20; // of one method, in all its scopes
-// The kind of CustomDebugInformation that tells of awaits, as a GUID lies in memory.
+constexpr u32 most_variables = 1 << 20; // per method, in all its scopes
+// The kind of CustomDebugInformation that lists awaits, as the GUID's bytes in memory.
 constexpr u8 stepping[] = {0xc5, 0x2a, 0xfd, 0x54, 0x25, 0xe9, 0x1a, 0x40,
                            0x9c, 0x2a, 0xf9, 0x4f, 0x17, 0x10, 0x72, 0xf8};
 
@@ -24,7 +24,7 @@ std::optional<i32> take_signed(Bytes &rest) {
   return *raw & 1 ? value - sign : value;
 }
 
-// The sequence points of a method, one after the other.
+// Iterates over the sequence points of a method.
 class SequencePoints {
 public:
   SequencePoints(Bytes blob, u32 document) : rest_(blob), document_(document) {
@@ -35,7 +35,7 @@ public:
 
   bool next() {
     std::optional<u32> delta = take_compressed(rest_);
-    while (delta == 0u && !is_first_) { // another document from here on
+    while (delta == 0u && !is_first_) { // the following points are in another document
       const std::optional<u32> document = take_compressed(rest_);
       if (!document)
         return false;
@@ -78,7 +78,7 @@ private:
   Bytes rest_;
   u32 document_;
   u64 il_offset_ = 0;
-  i64 line_ = -1, column_ = -1; // of the last visible one
+  i64 line_ = -1, column_ = -1; // position of the last visible one
   bool is_first_ = true, is_hidden_ = false;
 };
 
@@ -104,7 +104,7 @@ std::optional<SourcePoint> PortablePdb::find(u32 method, u32 il_offset) const {
   return out;
 }
 
-// A separator, and blobs with the parts that it separates.
+// The blob holds a separator, then references to blobs with the parts to join.
 std::string PortablePdb::document(u32 number) const {
   const std::optional<u32> name = metadata_.column(Table::Document, number, 0);
   Bytes rest = name ? metadata_.blob(*name) : Bytes();
@@ -126,8 +126,9 @@ std::string PortablePdb::document(u32 number) const {
   return out;
 }
 
-// Scopes are sorted by method; one inside of another comes behind it. Compilers that optimize give variables of scopes
-// beside each other one number. An await stands in the scopes of the variables that it keeps, or right at their ends.
+// Scopes are sorted by method; an inner scope comes after the outer one. Optimizing compilers give variables of
+// adjacent scopes the same number. An await lies inside the scopes of the variables that it keeps, or exactly at their
+// ends.
 std::string PortablePdb::local(u32 method, u32 number, u32 il_offset) const {
   const u32 rows = metadata_.row_count(Table::LocalScope), variables = metadata_.row_count(Table::LocalVariable);
   u32 first = 1; // the first row of the method
@@ -154,7 +155,7 @@ std::string PortablePdb::local(u32 method, u32 number, u32 il_offset) const {
   return out;
 }
 
-// {u32 of a handler; for each await: u32 where it is left, u32 where it goes on, the row of the method}
+// Layout: {u32 of a handler; for each await: u32 suspend offset, u32 resume offset, row of the method}
 std::vector<u32> PortablePdb::awaits(u32 method) const {
   std::vector<u32> out;
   const u32 rows = metadata_.row_count(Table::CustomDebugInformation);

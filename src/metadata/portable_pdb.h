@@ -1,8 +1,7 @@
-// PortablePdb: which line of which source file the IL of a method comes from, as compilers write it into a .pdb, and
-// where an asynchronous method's awaits stand in it, and what its variables are called. Read in place from bytes that
-// are not trusted, which must outlive this; what does not fit is nullopt or empty. A line costs one pass over a
-// method's sequence points, some dozens. All functions from any thread. Format: dotnet/runtime
-// docs/design/specs/PortablePdb-Metadata.md.
+// PortablePdb: reads a .pdb: source lines of a method's IL, positions of an asynchronous method's awaits, and names of
+// local variables. Read in place from untrusted bytes, which must outlive this object; anything invalid is nullopt or
+// empty. A line costs one pass over a method's sequence points, some dozens. All functions from any thread. Format:
+// dotnet/runtime docs/design/specs/PortablePdb-Metadata.md.
 #pragma once
 #include "metadata/ecma335.h"
 
@@ -17,17 +16,18 @@ struct SourcePoint {
 
 class PortablePdb {
 public:
-  // Nullopt: it is none.
+  // Nullopt: not a portable PDB.
   static std::optional<PortablePdb> parse(Bytes file);
 
   Bytes id() const { return metadata_.pdb_id(); }
-  // The last visible one at or before that offset. `method`: its row in the module's metadata.
+  // Returns the last visible sequence point at or before that offset. `method`: its row in the module's metadata.
   std::optional<SourcePoint> find(u32 method, u32 il_offset) const;
-  std::string document(u32 number) const; // its path, as the compiler was told; empty: it has none
-  // Of the method that goes on after an await (MoveNext): the IL offsets at which it is left, in the order of awaits.
+  std::string document(u32 number) const; // the path given to the compiler; empty: none
+  // Takes the method that resumes after an await (MoveNext). Returns the IL offsets at which it is suspended, in the
+  // order of awaits.
   std::vector<u32> awaits(u32 method) const;
 
-  // Of the method's local variable with that number, the name that it has at that offset; empty: none.
+  // Returns the name of the method's local variable with that number at that offset; empty: none.
   std::string local(u32 method, u32 number, u32 il_offset) const;
 
 private:

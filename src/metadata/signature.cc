@@ -6,7 +6,7 @@ namespace {
 
 constexpr unsigned max_depth = 64, max_nodes = 4096;
 
-// One blob on its way through; every function gives false, or an empty optional, as soon as the blob is wrong.
+// Decodes one blob. Every function returns false or nullopt as soon as the blob is wrong.
 class Decoder {
 public:
   Decoder(Bytes signature, u8 pointer_size) : rest_(signature), pointer_size_(pointer_size) {}
@@ -110,7 +110,7 @@ std::optional<SignatureType> Decoder::take_type(unsigned depth) {
   return type;
 }
 
-// What follows a type's first byte, II.23.2.12.
+// Decodes what follows a type's first byte, II.23.2.12.
 bool Decoder::complete(SignatureType &type, unsigned depth) {
   switch (type.kind) {
   case ElementType::Ptr:

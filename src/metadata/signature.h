@@ -1,8 +1,8 @@
 // Signature blobs (II.23.2): the types of fields and locals, the parameters of methods, instantiated types.
 //
-// Decoding costs one pass over the blob and builds a small tree; a blob that nests deeper than 64 levels, has more than
-// 4096 nodes, ends early, or is otherwise wrong gives an empty optional. Custom modifiers and `pinned` say nothing
-// about layout and are skipped. Pure functions: any thread.
+// Decoding costs one pass over the blob and builds a small tree. Returns nullopt for a blob that nests deeper than 64
+// levels, has more than 4096 nodes, ends early, or is otherwise wrong. Custom modifiers and `pinned` do not affect
+// layout and are skipped. Pure functions: any thread.
 #pragma once
 #include "metadata/ecma335.h"
 
@@ -11,7 +11,7 @@
 
 namespace dnheap {
 
-// II.23.1.16; Internal is the runtime's own: a type handle in a signature that never was in a file.
+// II.23.1.16. Internal is the runtime's own: a type handle in a signature that was never in a file.
 enum class ElementType : u8 {
   Void = 0x01,
   Boolean,
@@ -49,16 +49,17 @@ enum class ElementType : u8 {
   Pinned = 0x45,
 };
 
-// What the type of that kind is called in the runtime's core library: "System.Int32"; null: the kind is no one type.
+// Returns the name of that kind's type in the runtime's core library: "System.Int32"; null: the kind is not a single
+// type.
 const char *core_type_name(ElementType kind);
 
 struct SignatureType {
   ElementType kind;
-  Token token = 0;    // of Class and ValueType: TypeDef, TypeRef or TypeSpec
-  u32 number = 0;     // of Var and MVar: the parameter's index; of Array: its rank
-  Address handle = 0; // of Internal: a TypeHandle in the target
+  Token token = 0;    // for Class and ValueType: TypeDef, TypeRef or TypeSpec
+  u32 number = 0;     // for Var and MVar the parameter's index, for Array its rank
+  Address handle = 0; // for Internal: a TypeHandle in the target
   // Ptr, ByRef, SzArray, Array: the element. GenericInst: the open type (Class or ValueType), then the arguments.
-  // FnPtr: what it returns, then the parameters.
+  // FnPtr: the return type, then the parameters.
   std::vector<SignatureType> children{};
 };
 
@@ -66,25 +67,25 @@ struct MethodSignature {
   bool has_this = false;
   u32 generic_parameters = 0;
   SignatureType returns{ElementType::Void};
-  std::vector<SignatureType> parameters; // including those behind the sentinel of a vararg call
+  std::vector<SignatureType> parameters; // including those after the sentinel of a vararg call
 };
 
-// An unsigned number of one, two or four bytes (II.23.2), removed from the front of `rest`.
+// Removes an unsigned number of one, two or four bytes (II.23.2) from the front of `rest` and returns it.
 std::optional<u32> take_compressed(Bytes &rest);
 
-// `pointer_size` is that of the target; it matters to Internal only.
+// `pointer_size` is the target's; it matters to Internal only.
 std::optional<SignatureType> decode_type(Bytes signature, u8 pointer_size = 8); // TypeSpec
 std::optional<SignatureType> decode_field(Bytes signature, u8 pointer_size = 8);
 std::optional<MethodSignature> decode_method(Bytes signature, u8 pointer_size = 8);
 
-// Whose type parameters Var and MVar are: they are then called by name, else !0 and !!0.
+// The owner of the type parameters Var and MVar, by which describe() can name them; without it they are !0 and !!0.
 struct GenericOwner {
   u32 type_rid = 0, method_rid = 0;
 };
 
-// The type's name in the spelling of type_name.h; a hostile one is cut with "...".
+// Returns the type's name, spelled as in type_name.h; a hostile one is cut with "...".
 std::string describe(const SignatureType &type, const Metadata &metadata, GenericOwner owner = {});
-// The same inside a type whose type arguments have these names.
+// The same inside a type with these type arguments.
 std::string describe(const SignatureType &type, const Metadata &metadata, std::span<const std::string> arguments);
 // "(System.String, T[])"
 std::string describe_parameters(const MethodSignature &method, const Metadata &metadata, GenericOwner owner = {});

@@ -18,7 +18,7 @@ struct Columns {
 template <class... C> constexpr Columns columns(C... column) { return {{column...}, sizeof...(column)}; }
 
 // II.22 and, from Document on, Portable PDB v1.0, in the order of the tables. The two bytes of Constant.Type (a type
-// and a padding zero) count as one u16.
+// and a zero for padding) count as one u16.
 constexpr std::array<Columns, table_count> schema{
     /* Module */ columns(u16_column, string_column, guid_column, guid_column, guid_column),
     /* TypeRef */ columns(coded(ColumnKind::ResolutionScope), string_column, string_column),
@@ -157,7 +157,7 @@ unsigned column_width(Column column, const TableSizes &sizes) {
   case ColumnKind::Rid: return width(rows(column.target) > 0xffff);
   default: break;
   }
-  // A coded index is wide when the largest of its tables does not fit beside the tag.
+  // A coded index is wide if the row count of its largest table does not fit beside the tag.
   CodedIndex coded = coded_index(column.kind);
   bool wide = false;
   for (Table table : coded.tables)

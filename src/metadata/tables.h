@@ -1,6 +1,5 @@
-// The shape of the ECMA-335 metadata tables (II.22): which columns each has, and how wide they are for given row
-// counts. Constant data and one small computation; no bytes of the target are read here. Used by Metadata, and by tests
-// that write metadata. Any thread.
+// The columns of the ECMA-335 metadata tables (II.22) and their widths for given row counts. Constant data and one
+// small computation; reads no bytes of the target. Used by Metadata, and by tests that write metadata. Any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -9,8 +8,8 @@
 
 namespace dnheap {
 
-// The tables of II.22, those of uncompressed metadata (#-), which it leaves out: ...Ptr and Enc..., and from Document
-// on those of portable PDBs, which never occur in loaded modules.
+// The tables of II.22, then those of uncompressed metadata (#-), which II.22 omits: ...Ptr and Enc..., and from
+// Document on those of portable PDBs, which never occur in loaded modules.
 enum class Table : u8 {
   Module = 0x00,
   TypeRef = 0x01,
@@ -76,7 +75,7 @@ constexpr Token token(Table table, u32 rid) { return static_cast<u32>(table) << 
 constexpr Table table_of(Token token) { return static_cast<Table>(token >> 24); }
 constexpr u32 rid_of(Token token) { return token & max_rows; }
 
-// What a column holds: a number, an offset into a heap, a row number, or a coded index (II.24.2.6).
+// The content of a column: a number, an offset into a heap, a row number, or a coded index (II.24.2.6).
 enum class ColumnKind : u8 {
   U16,
   U32,
@@ -105,10 +104,10 @@ struct Column {
   Table target = Table::Module; // of a Rid
 };
 
-// How a coded index is built: the low `tag_bits` choose the table, the rest is the row number.
+// The encoding of a coded index: the low `tag_bits` choose the table, the rest is the row number.
 struct CodedIndex {
   u8 tag_bits;
-  std::span<const Table> tables; // by tag; no_table where a tag has no meaning
+  std::span<const Table> tables; // by tag; no_table for tags without meaning
 };
 inline constexpr Table no_table{0xff};
 
@@ -116,7 +115,7 @@ std::span<const Column> columns_of(Table table);
 // Only for kinds from TypeDefOrRef on.
 CodedIndex coded_index(ColumnKind kind);
 
-// Everything that decides a column's width. Of a portable PDB the rows are also those of its module.
+// All data that determines a column's width. For a portable PDB the rows include those of its module.
 struct TableSizes {
   std::array<u32, table_count> rows{};
   bool wide_strings = false, wide_guids = false, wide_blobs = false;

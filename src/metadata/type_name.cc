@@ -12,10 +12,10 @@ constexpr u32 max_arity = 1024;
 
 struct Level {
   std::string_view name_space, name;
-  u32 arity; // including what the enclosing types introduced
+  u32 arity; // including those of the enclosing types
 };
 
-// The number behind the last ` of a name; 0 when it has none, or one beyond reason.
+// Returns the number after the last ` of a name; 0 if there is none, or if it is implausible.
 u32 arity_mark(std::string_view name) {
   std::size_t tick = name.rfind('`');
   if (tick == name.npos)
@@ -26,7 +26,7 @@ u32 arity_mark(std::string_view name) {
   return error == std::errc() && stop == end && arity <= max_arity ? arity : 0;
 }
 
-// Innermost first.
+// Returns the levels, innermost first.
 std::vector<Level> levels_of_type_def(const Metadata &metadata, u32 rid) {
   std::vector<Level> levels;
   for (; rid && levels.size() < max_nesting; rid = metadata.enclosing_type(rid)) {
@@ -50,7 +50,7 @@ std::vector<Level> levels_of_type_ref(const Metadata &metadata, u32 rid) {
       break;
     rid = rid_of(type->scope);
   }
-  // Only marks are known here, and each counts its own level's parameters.
+  // Only the marks are known here, and each counts only its own level's parameters.
   for (std::size_t i = levels.size(); i-- > 1;)
     levels[i - 1].arity += levels[i].arity;
   return levels;
@@ -83,8 +83,8 @@ void append_qualified(std::string &out, std::string_view name_space, std::string
 
 } // namespace
 
-// A nested type repeats the parameters of the types around it. Compilers keep to that; where metadata does
-// not, all parameters are the nested type's own.
+// A nested type repeats the parameters of its enclosing types. Compilers always do this; if the metadata does not, all
+// parameters are the nested type's own.
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type) {
   std::vector<TypeNamePart> parts;
   bool inherits = true;

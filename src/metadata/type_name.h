@@ -4,7 +4,7 @@
 //
 // * The namespace and a dot; enclosing types outermost first, with '+' between; arguments, with ", " between, stand
 //   behind the type that introduced the parameters, not behind the last one.
-// * A name's arity mark (`2) is dropped when it tells the number of parameters that this very level introduces;
+// * A name's arity mark (`2) is dropped when it equals the number of parameters that this very level introduces;
 //   otherwise it is part of the name. Names without the mark (F#, obfuscators) get their arguments all the same.
 // * Arguments that are not known are called T1, T2, ..., beginning with T1 at every level.
 // * In metadata's own names , + & * [ ] \ get a backslash, as System.Type.FullName also writes them. C# makes such
@@ -41,20 +41,20 @@ struct TypeNamePart {
   u32 own_arity = 0;           // parameters that this level introduces
 };
 
-// The type and those around it, outermost first; nesting deeper than 64 levels, or circular, is cut. For a TypeDef,
-// or a TypeRef (whose arity only its name tells). Empty when there is no such row.
+// Returns the type and its enclosing types, outermost first; nesting deeper than 64 levels, or circular, is cut.
+// `type`: a TypeDef, or a TypeRef (whose arity only its name states). Empty if there is no such row.
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type);
 
-// The part of a level of which only the name is known: its mark tells the parameters.
+// Makes the part of a level of which only the name is known: its mark gives the number of parameters.
 TypeNamePart marked_type_name_part(std::string_view name_space, std::string_view name);
 
-// `arguments`: of all levels, outermost first, as an instantiation has them. Too many are given to the last level.
+// `arguments`: those of all levels, outermost first, as an instantiation has them. Surplus ones go to the last level.
 std::string format_type_name(std::span<const TypeNamePart> parts, std::span<const std::string> arguments);
 
 std::string array_type_name(std::string_view element, u32 rank, bool is_vector);
 std::string function_pointer_type_name(std::string_view returns, std::span<const std::string> parameters);
 
-// The name without arguments, arity marks kept, as System.Type.FullName has it: Namespace.Outer`1+Inner.
+// Returns the name without arguments, arity marks kept, as System.Type.FullName has it: Namespace.Outer`1+Inner.
 std::string type_name(const Metadata &metadata, Token type);
 
 } // namespace dnheap

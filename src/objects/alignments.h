@@ -1,5 +1,5 @@
-// Alignments: what the sizes of objects are rounded up to, for those who visit objects by ascending address: the same
-// all over a range. A step per range. One thread.
+// Alignments: the alignment that object sizes are rounded up to, for callers that visit objects by ascending address.
+// It is the same throughout a range. Costs a step per range. One thread.
 #pragma once
 #include "heap/heap.h"
 
@@ -13,7 +13,7 @@ public:
     at_ = std::upper_bound(ranges_.begin(), ranges_.end(), from,
                            [](Address a, const ObjectRange &range) { return a < range.end(); });
   }
-  u64 of(Address address) { // of an object, ascending
+  u64 of(Address address) { // `address` must ascend from call to call
     while (at_ + 1 < ranges_.end() && at_->end() <= address)
       ++at_;
     return at_->alignment;

@@ -37,11 +37,11 @@ bool CollectedPart::may_become_object(Address address, bool is_in_object, u64 al
   if (address % alignment != 0)
     return false;
   std::optional<G> generation = generation_of(address);
-  if (!generation) // memory that the GC has at hand
+  if (!generation) // free memory that the GC owns
     return bounds_ && bounds_->first <= address && address < bounds_->second;
   if (is_collected(*generation))
     return true;
-  // Survivors of gen1 go into what is free in gen2, those of gen0 into gen1.
+  // Survivors of gen1 move into free space of gen2, those of gen0 into free space of gen1.
   return *generation <= G::gen2 && static_cast<u8>(*generation) == static_cast<u8>(oldest_) + 1 && !is_in_object;
 }
 

@@ -1,6 +1,6 @@
-// CollectedPart: what of the heap an interrupted collection was planning, or moving: there headers and references may
-// be wrong without any damage. A reference into it may already lead to where its object will be. Built once, immutable;
-// O(log segments) each.
+// CollectedPart: the part of the heap that an interrupted collection was planning or moving. Headers and references
+// there may look wrong without any damage, and a reference into it may already lead to its object's new place. Built
+// once, immutable; O(log segments) per question.
 #pragma once
 #include "heap/heap.h"
 
@@ -8,14 +8,14 @@ namespace dnheap {
 
 class CollectedPart {
 public:
-  // `oldest`: of the generations that are collected (heap/plan_traces.h). `bounds`: of the GC's memory, if known.
+  // `oldest`: the oldest generation being collected (heap/plan_traces.h). `bounds`: the GC's memory, if known.
   CollectedPart(const Heap &heap, GCSegmentGeneration oldest, std::optional<std::pair<Address, Address>> bounds);
 
   // "gen0", "gen0 and gen1", "all generations"
   std::string name() const;
-  // Does an object there, or what is no sound object, lie in it?
+  // True if the address lies in a generation being collected, whether or not an object is there.
   bool holds(Address address) const;
-  // Can this be where a moving object will be? `is_in_object`: some object lies there.
+  // True if a moving object may end up at this address. `is_in_object`: an object covers the address now.
   bool may_become_object(Address address, bool is_in_object, u64 alignment) const;
 
 private:

@@ -1,5 +1,5 @@
-// find_referrers: who refers to one object? One parallel look at every reference of the heap, as for `verify`; no
-// memory. For all objects at once there is Referrers.
+// find_referrers: finds the objects that refer to one object. One parallel look at every reference of the heap, as for
+// `verify`; no memory. For all objects at once use Referrers.
 #pragma once
 #include "base/watch.h"
 #include "objects/object_index.h"
@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// Ascending, each once; through dependent handles and LoaderAllocators, too.
+// Returns the referrers, ascending, each once. References through dependent handles and LoaderAllocators count, too.
 std::vector<ObjectId> find_referrers(const ObjectIndex &index, const References &references, Address object,
                                      unsigned threads, const Watch &watch);
 

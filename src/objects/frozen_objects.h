@@ -1,5 +1,5 @@
-// Frozen objects: what lies in segments that the GC never collects (string literals, boxed statics and types of .NET 8
-// on). Whether or not a root is seen to hold them, they stay: they are never dead. O(1) memory; any thread.
+// Frozen objects: objects in segments that the GC never collects (string literals, and from .NET 8 on boxed statics and
+// types). They are never dead, even if no root is seen to hold them. O(1) memory; any thread.
 #pragma once
 #include "heap/heap.h"
 #include "objects/object_index.h"
@@ -12,7 +12,8 @@ struct FrozenObjects {
   u64 objects = 0, bytes = 0;
 };
 
-// Those that nothing else is seen to hold. `is_held`: do roots reach it? `size_of`: as whoever asks counts.
+// Returns the frozen objects that no root reaches. `is_held`: true if roots reach the object. `size_of`: its size, as
+// the caller counts sizes.
 FrozenObjects frozen_alone(const Heap &heap, const ObjectIndex &index, const std::function<bool(ObjectId)> &is_held,
                            const std::function<u64(ObjectId)> &size_of);
 

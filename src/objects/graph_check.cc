@@ -100,8 +100,8 @@ private:
     return out_.back().violations == 0;
   }
 
-  // Whatever refers to an object lies below the object's dominator, since otherwise a path led past the dominator. Of
-  // what precise owners reach, conservative ones do not count.
+  // Every referrer of an object must lie below the object's dominator; otherwise a path would lead past the dominator.
+  // Conservative referrers do not count for objects that precise owners reach.
   bool check_dominators() {
     std::vector<ObjectId> roots;
     for (const OwnedRoot &root : p_.owners.roots)

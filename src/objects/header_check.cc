@@ -31,7 +31,8 @@ void HeaderCheck::read_threads(const Runtime &runtime) {
       problems.push_back("the runtime does not say what numbers its threads have");
     else if (*thread.managed_id < ids.size())
       ids[*thread.managed_id] = true;
-  // ClrMD reads locks of 8.0 both ways (ThinLockLayout); those that publish their threads' numbers have one way.
+  // .NET 8 has two thin-lock layouts and does not say which (ClrMD reads both, ThinLockLayout). Runtimes that publish
+  // Thread.Id have one.
   const Field *id = runtime.descriptor().find_field("Thread", "Id");
   may_be_old_ = id && id->origin != Origin::published;
   if (problems.empty())
@@ -77,7 +78,7 @@ std::vector<BadHeader> HeaderCheck::check_table(const ObjectIndex &index,
       out.push_back({entry->object, HeaderProblem::no_object, 0, 0, i});
       continue;
     }
-    // What names another one is told by find_problem().
+    // Headers that name another sync block are reported by find_problem().
     std::optional<u32> word = memory_.try_load<u32>(entry->object - ObjectHeader::offset);
     if (word && !ObjectHeader{*word}.has_index() && !(*word & ObjectHeader::spin_lock))
       out.push_back({entry->object, HeaderProblem::not_named, *word, 0, i});

@@ -1,6 +1,6 @@
-// The words in front of objects, looked at: is the sync block that an object names its own, does whoever holds its lock
-// exist? Built by one thread; then immutable, any number of threads may ask. Costs nothing for a word that is 0 or a
-// hash code, which nearly all are.
+// HeaderCheck: checks the word in front of each object: is the sync block it names the object's own, does the thread
+// exist that holds its lock? Built by one thread; then immutable, any number of threads may ask. Costs nothing for a
+// word that is 0 or a hash code, as nearly all are.
 #pragma once
 #include "objects/object_index.h"
 #include "runtime/coreclr/sync_block_1.h"
@@ -14,37 +14,38 @@ namespace dnheap {
 
 enum class HeaderProblem : u8 {
   index_zero,      // names sync block 0, which is nobody's
-  no_sync_block,   // names one that does not exist
-  not_its_own,     // names another object's, or a free one
-  not_named,       // the table has a sync block for it, and it names none
+  no_sync_block,   // names a sync block that does not exist
+  not_its_own,     // names another object's sync block, or a free one
+  not_named,       // names no sync block, but the table has one for it
   no_object,       // the table has a sync block for a place where no object begins
   no_thread,       // its lock is held by a thread that does not exist
-  recursion_unheld // its lock is held several times, by nobody
+  recursion_unheld // its lock is held several times, but by no thread
 };
 
 struct BadHeader {
   Address object = 0;
   HeaderProblem problem = HeaderProblem::index_zero;
   u32 header = 0;
-  Address other = 0;  // of not_its_own: whose it is; 0: nobody's
-  u32 sync_block = 0; // that it names, or that the table has for it
+  Address other = 0;  // for not_its_own: the sync block's object; 0: it is free
+  u32 sync_block = 0; // the one it names, or the table's for it
 };
 
 class HeaderCheck {
 public:
   explicit HeaderCheck(const Runtime &runtime);
 
-  // What cannot be checked of this target, and why, in words.
+  // Returns sentences that say what cannot be checked in this target, and why.
   const std::vector<std::string> &not_checked() const { return not_checked_; }
 
-  // Of an object's header.
+  // Checks one object's header; nullopt if it is sound.
   std::optional<BadHeader> find_problem(Address object, u32 header) const {
     if ((header & (ObjectHeader::kinds | ObjectHeader::lock)) == 0 ||
         (header & ObjectHeader::kinds) == ObjectHeader::kinds)
       return std::nullopt;
     return look(object, ObjectHeader{header});
   }
-  // From the other side: of objects that the table has sync blocks for. `is_walked`: was the heap walked there?
+  // Checks the other direction: the objects for which the table has sync blocks. `is_walked`: true if the heap was
+  // walked at that address.
   std::vector<BadHeader> check_table(const ObjectIndex &index, const std::function<bool(Address)> &is_walked) const;
 
 private:
@@ -54,7 +55,7 @@ private:
   const Memory &memory_;
   SyncBlock1 sync_blocks_;
   std::vector<bool> thread_ids_; // empty: not known
-  bool may_be_old_ = false;      // locks may have fewer bits for the thread
+  bool may_be_old_ = false;      // locks may use fewer bits for the thread
   std::vector<std::string> not_checked_;
 };
 

@@ -6,11 +6,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 looked_at = 256 << 10;                        // of the stack that the handler runs on
-constexpr u64 least_stack = 1 << 10, most_stack = 16 << 20; // of a stack for signals
-constexpr u64 guard = 64 << 10; // a stack that has overflowed: the next frame would have begun beyond its end
+constexpr u64 looked_at = 256 << 10;                        // searched bytes of the handler's stack
+constexpr u64 least_stack = 1 << 10, most_stack = 16 << 20; // bounds for the size of a signal stack
+constexpr u64 guard = 64 << 10; // after an overflow the next frame would begin just below the limit
 
-// Where in the kernel's struct ucontext the general registers lie, the stack pointer and the instruction pointer.
+// The offsets of the general registers, the stack pointer and the instruction pointer in the kernel's struct ucontext.
 struct FrameLayout {
   Architecture architecture;
   u64 registers, count, stack_pointer, instruction_pointer;
@@ -26,7 +26,8 @@ public:
   Frames(const Memory &memory, const FrameLayout &layout, Address limit, Address base)
       : memory_(memory), p_(memory.format().pointer_size), layout_(layout), limit_(limit), base_(base) {}
 
-  // {flags, link to another one: none, the signal stack {address, flags, size}, …}. It lies on that very stack.
+  // Reads {flags, link to another context (none), signal stack {address, flags, size}, …}. A sound one lies on the
+  // signal stack that it names.
   std::optional<InterruptedThread> at(Address frame) const {
     const Address stack = peek(frame + 2 * p_);
     const u64 size = peek(frame + 4 * p_);
@@ -43,7 +44,7 @@ public:
     memory_.note_read(frame + layout_.instruction_pointer, p_);
     return out;
   }
-  // 0: not in the dump.
+  // Returns 0 if the word is not in the dump.
   u64 peek(Address at) const {
     std::byte copy[8];
     std::span<std::byte> word(copy, p_);

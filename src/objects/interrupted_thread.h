@@ -1,7 +1,7 @@
-// InterruptedThread: what a thread did when a signal came that it handles on another stack. The kernel lays that down
-// on the other stack, in a frame (struct ucontext of each processor's <asm/ucontext.h>) that says where that stack lies
-// and what the registers were; the runtime, which goes on to a third stack when a thread's own has overflowed, keeps a
-// pointer to it. Looks at no more than 256 KiB. Any thread.
+// InterruptedThread: the state of a thread when a signal interrupted it that it handles on another stack. The kernel
+// saves it on that other stack, in a frame (struct ucontext of each processor's <asm/ucontext.h>) with the bounds of
+// that stack and the registers. When a thread's own stack has overflowed, the runtime switches to a third stack and
+// keeps a pointer to this frame. Reads no more than 256 KiB. Any thread.
 #pragma once
 #include "target/target.h"
 
@@ -12,8 +12,8 @@ struct InterruptedThread {
   std::vector<u64> registers;
 };
 
-// Of a thread of Linux whose own stack is [limit, base) while its stack pointer is elsewhere. Nullopt: there is no such
-// frame, or the dump lacks it.
+// For a Linux thread whose own stack is [limit, base) while its stack pointer is elsewhere. Nullopt: there is no such
+// frame, or it is not in the dump.
 std::optional<InterruptedThread> find_interrupted(const Target &target, const Thread &thread, Address limit,
                                                   Address base);
 

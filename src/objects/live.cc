@@ -8,17 +8,17 @@ namespace dnheap {
 
 namespace {
 
-// A large array: slices of it that are still to be read.
+// A large array with slices that are still to be read.
 struct Slices {
   Address object = 0;
   u64 next = 0, end = 0;
 };
 
-// One thread's part of the search. Memory is prefetched, and read a little later. Two short queues hold what was
-// prefetched: references, whose mark bit is tested next, and objects, whose first bytes are read next. Objects that
-// were found and wait for the second queue are on `stack`. Nothing recurses, however long a linked list is.
+// One thread's part of the search. Memory is prefetched and read a little later. Two short queues hold what was
+// prefetched: references, whose mark bit is tested next, and objects, whose first bytes are read next. Objects found
+// that wait for the second queue are on `stack`. Nothing recurses, however long a linked list is.
 //
-// Aligned, so that what one thread's marker ends with and the next one's begins with, both written at each step, never
+// Aligned, so that the end of one thread's marker and the beginning of the next one's, both written at each step, never
 // share a cache line.
 class alignas(128) Marker {
 public:
@@ -68,11 +68,11 @@ public:
     }
   }
 
-  std::vector<Address> stack; // objects that were found and are not read yet
+  std::vector<Address> stack; // objects found but not read yet
   std::vector<Slices> slices;
-  HeapBits *found_before = nullptr;                                  // if given, what of it is referred to is taken out
-  std::vector<Address> met;                                          // and stands here
-  u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // of objects that were read in this stage
+  HeapBits *found_before = nullptr; // if given, the bits of objects referred to are cleared in it
+  std::vector<Address> met;         // objects whose bits were cleared in it
+  u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // of the objects read in this stage
 
 private:
   struct Asked {
@@ -101,7 +101,7 @@ private:
     else if (!(words_[asked.place / 64].starts >> (asked.place % 64) & 1))
       meet(asked);
   }
-  // What was found before, or no object.
+  // Handles a target that was found before or is no object.
   void meet(const Asked &asked) {
     const u64 bit = u64{1} << (asked.place % 64);
     if (!(starts_[asked.place / 64] & bit)) {
@@ -145,8 +145,8 @@ private:
     if (reader_.open(address, object))
       object.type->references.for_each_slot_of_slice(object.bytes, object.size, slice, references_.format(),
                                                      [&](const std::byte *slot) {
-                                                       // Null may be a place, too, where a segment lies low and others
-                                                       // lie far above.
+                                                       // Null may be a valid place if one segment lies low and others
+                                                       // far above, so it must be tested.
                                                        if (const u64 target = load_pointer(slot, references_.format()))
                                                          visit(target);
                                                      });
@@ -174,7 +174,7 @@ private:
 
 using Markers = std::vector<std::unique_ptr<Marker>>;
 
-// Shares the work that is left evenly among the threads. False: nothing is left.
+// Divides the remaining work evenly among the threads. Returns false if there is none.
 bool share(Markers &markers) {
   constexpr u64 hand = 64;
   std::vector<Address> found;
@@ -199,8 +199,7 @@ bool share(Markers &markers) {
   return !found.empty() || !slices.empty();
 }
 
-// The threads work on their own. When one has nothing left, those with much work stop, and all work is shared out
-// again.
+// The threads work independently. When one runs out of work, those with much work stop, and all work is divided again.
 void mark_stage(Markers &markers, const RootStage &stage, u64 share_from, const Watch &watch) {
   const unsigned threads = static_cast<unsigned>(markers.size());
   for (Address object : stage.objects)
@@ -254,13 +253,13 @@ LiveMarking::Closure LiveMarking::mark_closure(Address object) {
   HeapBits before(index_.starts().shared_places());
   for (u64 i = 0; i < words_.size(); ++i) {
     before.words()[i] = words_[i].starts & ~words_[i].unmarked;
-    words_[i].starts &= ~before.words()[i]; // so that a reference to one of these is told from one to what is new now
+    words_[i].starts &= ~before.words()[i]; // so that references to these differ from references to objects found now
   }
   for (const auto &marker : threads_->markers)
     marker->found_before = &before;
   Closure out;
   out.fresh = out.all = mark({"", {object}});
-  // Where that led to what was found before, a second search goes on, among what was found before.
+  // If references led to objects found before, a second search counts what those reach, among the objects found before.
   RootStage met;
   for (const auto &marker : threads_->markers) {
     marker->found_before = nullptr;
@@ -331,7 +330,7 @@ std::vector<RootStage> root_stages(const RootSet &roots) {
       out.push_back({std::move(kind), {}, root.is_conservative()});
     out.back().objects.push_back(root.object);
   }
-  // Handles hold the arrays that statics lie in. After them statics would seem to hold nothing.
+  // Handles hold the arrays that contain statics. If handles came first, statics would seem to hold nothing.
   std::stable_partition(out.begin(), out.end(),
                         [](const RootStage &stage) { return stage.name == name_of(RootKind::static_field); });
   return out;

@@ -1,6 +1,6 @@
-// mark_live: everything that given roots reach, without storing any reference: objects are read in the order in which
-// they are found. Memory: two bits per place of the heap, and a stack of what was found but not yet read (arrays count
-// as one entry, however long). Parallel; nothing recurses. The result does not depend on the number of threads.
+// mark_live: finds everything that given roots reach, without storing any reference: objects are read in the order in
+// which they are found. Memory: two bits per place of the heap, and a stack of the objects found but not yet read (an
+// array is one entry, however long). Parallel; nothing recurses. The result does not depend on the number of threads.
 #pragma once
 #include "base/watch.h"
 #include "objects/object_index.h"
@@ -11,20 +11,22 @@
 
 namespace dnheap {
 
-// Roots are marked in stages, so that each says what it keeps alive beyond those before it: precise ones first.
+// A stage of marking. Stages run in order, precise ones first, so that each counts only objects that earlier ones did
+// not reach.
 struct RootStage {
   std::string name;             // "handle:strong", "finalizer", …
-  std::vector<Address> objects; // where no object begins, nothing is marked
-  bool is_conservative = false; // words that may be chance
+  std::vector<Address> objects; // an address where no object begins marks nothing
+  bool is_conservative = false; // words that may be references by chance
 };
 
 struct LiveStage {
   std::string name;
-  u64 objects = 0; // that no earlier stage reached
+  u64 objects = 0; // not reached by an earlier stage
   u64 bytes = 0;   // as ClrMD and SOS report sizes
-  // What they take in the heap. On 32 bit of large objects up to 4 bytes less, as those lie further apart.
+  // Their size in the heap. On 32 bit up to 4 bytes too little per large object, as those lie further apart.
   u64 aligned_bytes = 0;
-  u64 bad_references = 0; // of these objects: neither null nor to an object; what they led to is not found
+  // References in these objects that are neither null nor to an object; what they should lead to is not found.
+  u64 bad_references = 0;
   bool is_conservative = false;
 };
 
@@ -32,39 +34,42 @@ struct LiveObjects {
   HeapBits objects;
   std::vector<LiveStage> stages; // one per RootStage
 
-  // Of what precise roots reach. Others may hold objects that died, whose references lead to what was freed.
+  // Counts those of objects that precise roots reach. Other roots may hold dead objects, whose references may lead to
+  // freed memory.
   u64 bad_references() const;
 };
 
-// The roots of a process, by kind: statics first, those that may be chance last.
+// Returns a process's roots by kind: statics first, conservative ones last.
 std::vector<RootStage> root_stages(const RootSet &roots);
 
-// Of 64 places of the heap: where an object begins that was not found yet, and where any begins. Side by side, as a
-// reference asks for both: does it lead to something new, and if not, to an object at all?
+// For 64 places of the heap: the places where an unmarked object begins, and those where any object begins. They are
+// side by side as each reference needs both: is its target new, and if not, is it an object at all?
 struct MarkWord {
   u64 unmarked, starts;
 };
 
-// The same step by step, for questions about one object.
+// Marking step by step, for questions about one object.
 class LiveMarking {
 public:
-  // As mark_live(). `among`, if given: only these objects can be found.
+  // Takes the same arguments as mark_live(). `among`, if given: only these objects can be found.
   LiveMarking(const ObjectIndex &index, const References &references, unsigned threads, const Watch &watch,
               u64 share_from = 1024, const HeapBits *among = nullptr);
   ~LiveMarking();
   LiveMarking(const LiveMarking &) = delete;
 
-  // From now on the object is not found, nor anything by way of it, until it is let through. Before the first mark().
+  // Keeps the object, and all that only it leads to, from being found until let_through(). Call it before the first
+  // mark().
   void hold_back(Address object);
   void let_through(Address object);
   LiveStage mark(const RootStage &stage);
   bool found(Address object) const;
-  // mark() of one object, and all that can be reached from it, whatever was found before: that much more it costs.
+  // Marks from one object, and also counts all that it reaches, found before or not. Counting the latter takes a second
+  // search.
   struct Closure {
     LiveStage fresh, all;
   };
   Closure mark_closure(Address object);
-  // What was found; ends the marking.
+  // Returns the objects found. Ends the marking.
   HeapBits take();
 
 private:
@@ -77,7 +82,7 @@ private:
   std::unique_ptr<Threads> threads_;
 };
 
-// `share_from`: how many objects a thread must have found before it shares them with idle ones; tests make it small.
+// `share_from`: how many waiting objects a thread must have before it shares them with idle ones; tests make it small.
 // Throws Interrupted.
 LiveObjects mark_live(const ObjectIndex &index, const References &references, std::span<const RootStage> stages,
                       unsigned threads, const Watch &watch, u64 share_from = 1024);

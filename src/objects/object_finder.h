@@ -1,5 +1,5 @@
-// ObjectFinder: any address → the object that begins there, or reaches over it: what a pointer into an object holds. A
-// look-up in the index, and the object's first two words. One thread; the heap, its index and the runtime must outlive
+// ObjectFinder: finds the object that begins at an address or covers it, for pointers into objects. Costs a look-up in
+// the index and a read of the object's first two words. One thread; the heap, its index and the runtime must outlive
 // it.
 #pragma once
 #include "heap/type_table.h"
@@ -13,7 +13,7 @@ public:
   ObjectFinder(const ObjectIndex &index, const Heap &heap, const Runtime &runtime)
       : index_(index), memory_(runtime.memory()), types_(runtime.types(), heap) {}
 
-  // 0: none, as in Free memory or outside of the heap.
+  // Returns 0 if there is none, as in Free memory or outside the heap.
   Address find(Address address);
 
 private:

@@ -11,8 +11,8 @@ namespace dnheap {
 
 namespace {
 
-// One thread's part. References go through a short queue: when one enters, the index entry of its target is prefetched;
-// when it leaves, the target's id is read from there.
+// Reads one thread's part. References go through a short queue: on entry the index entry of the target is prefetched;
+// on exit the target's id is read from it.
 class EdgeReader {
 public:
   EdgeReader(const ObjectIndex &index, const References &references, LargeArray<u32> &degrees)
@@ -20,7 +20,7 @@ public:
 
   bool open(Address address, OpenedObject &object) { return reader_.open(address, object); }
   void read(ObjectId id, const OpenedObject &object) {
-    // Once per object, so that no reference asks for room.
+    // Reserves room once per object, so that single references need not check.
     const u64 hidden = object.type->has_hidden ? 1 + references_.dependents().of(object.address).size() : 0;
     if (const u64 most = count_ + waiting + object.size / references_.format().pointer_size + hidden;
         most > targets_.size())
@@ -43,7 +43,7 @@ public:
       throw Error("the object at " + hex(object.address) + " refers to more than 4 billion others");
     degrees_[static_cast<u32>(id)] += static_cast<u32>(count);
   }
-  // Of all that were read since the last time; as long as this reader lives.
+  // Returns the targets read since the last call. Valid as long as this reader.
   std::span<const ObjectId> take_targets() {
     while (begin_ != end_)
       take_oldest();
@@ -61,14 +61,14 @@ public:
 
 private:
   static constexpr u64 waiting = 64;
-  static constexpr u64 slab_size = u64{1} << 20; // of mappings that go back to the system, as a heap's pieces may not
+  static constexpr u64 slab_size = u64{1} << 20; // large enough to be a mapping, which returns to the system when freed
 
   [[gnu::always_inline]] void take_oldest() {
     const u64 at = begin_++ % waiting;
     const ObjectId target = index_.at_place(places_[at]);
     if (target == no_object) [[unlikely]] {
       ++bad;
-      --degrees_[static_cast<u32>(sources_[at])]; // its object's count comes later, or came
+      --degrees_[static_cast<u32>(sources_[at])]; // its object's count is added before or after
       return;
     }
     targets_[count_++] = target;
@@ -78,9 +78,9 @@ private:
   LargeArray<u32> &degrees_;
   const References &references_;
   ReferenceReader reader_;
-  std::vector<ObjectId> targets_; // the first count_; the others are room
+  std::vector<ObjectId> targets_; // the first count_ are used; the others are room
   std::vector<LargeArray<ObjectId>> slabs_;
-  u64 used_ = 0; // of the last one
+  u64 used_ = 0; // elements used of the last slab
   u64 count_ = 0, begin_ = 0, end_ = 0;
   std::array<u64, waiting> places_;
   std::array<ObjectId, waiting> sources_;
@@ -97,7 +97,7 @@ ObjectGraph::ObjectGraph(const ObjectIndex &index, const References &references,
   std::vector<std::unique_ptr<EdgeReader>> readers;
   for (unsigned i = 0; i < threads; ++i)
     readers.push_back(std::make_unique<EdgeReader>(index, references, short_first_));
-  // Each object's degree, each block's targets.
+  // Computes each object's degree and each block's targets.
   std::vector<std::span<const ObjectId>> targets(blocks);
   parallel_for(blocks, threads, [&](u64 block, unsigned worker) {
     watch.check();

@@ -1,7 +1,6 @@
-// ObjectGraph: every object's type, and what it refers to, as arrays by ObjectId, for algorithms that visit the whole
-// graph. Built in one parallel pass over the objects and one over the arrays; takes 8 bytes per object and 4 per
-// reference, while it is built 8 and 8. Null and what leads to no object is left out; the latter is counted. Immutable;
-// any thread.
+// ObjectGraph: every object's references as arrays by ObjectId, for algorithms that visit the whole graph. Built in one
+// parallel pass over the objects and one over the arrays; takes 8 bytes per object and 4 per reference, while it is
+// built 8 and 8. Leaves out null and references that lead to no object; the latter are counted. Immutable; any thread.
 #pragma once
 #include "algorithms/edges.h"
 #include "objects/object_index.h"
@@ -12,8 +11,8 @@ namespace dnheap {
 
 class ObjectGraph {
 public:
-  // `holders`, ascending: objects whose references are left out. `sizes`, if given, of as many objects: receives them
-  // on the way. Throws Interrupted, Error when one object refers to more than 4 billion.
+  // `holders`, ascending: objects whose references are left out. `sizes`, if given, has room for all objects and
+  // receives their sizes on the way. Throws Interrupted, and Error when one object refers to more than 4 billion.
   ObjectGraph(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
               const Watch &watch, std::span<const Address> holders = {}, ObjectSizeColumn *sizes = nullptr);
 
@@ -21,18 +20,18 @@ public:
   u64 bad_references() const { return bad_; }
   TypeId type(ObjectId object) const { return types_[static_cast<u32>(object)]; }
   std::span<const TypeId> types() const { return types_; }
-  // In the order of the fields; dependent handles' secondaries and LoaderAllocators last.
+  // A vertex's targets are in field order; dependent handles' secondaries and LoaderAllocators come last.
   Edges edges() const { return {first_, targets_, short_first_}; }
 
 private:
   LargeArray<TypeId> types_;
   LargeArray<u64> first_;
-  LargeArray<u32> short_first_; // instead of first_, as a rule
+  LargeArray<u32> short_first_; // usually used instead of first_
   LargeArray<ObjectId> targets_;
   u64 bad_ = 0;
 };
 
-// Edges turned round: who refers to each object, ascending. Costs 8 bytes per object and 4 per reference, and a random
+// Edges reversed: the referrers of each object, ascending. Costs 8 bytes per object and 4 per reference, and a random
 // access per reference.
 class Referrers {
 public:

@@ -35,7 +35,8 @@ Address ObjectIndex::address(ObjectId object) const {
   const u64 sample = id / sample_distance;
   auto begin = counts_.begin() + samples_[sample];
   auto end = sample + 1 < samples_.size() ? counts_.begin() + samples_[sample + 1] + 1 : counts_.end();
-  // The last line with no more than `id` bits before it; empty lines behind it have more.
+  // Finds the last line with no more than `id` bits before it. Empty lines before it have equal counts; later ones have
+  // more.
   const Count *line = std::upper_bound(begin, end, id, [](u64 i, const Count &c) { return i < c.before; }) - 1;
   u64 left = id - line->before, w = 7;
   while (line->in_front_of(w) > left)

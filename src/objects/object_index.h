@@ -1,7 +1,6 @@
-// ObjectIndex: address ↔ ObjectId, both in constant time: one bit per place where an object may begin, and counts of
-// the bits before each 512 of them, so that an object's number is its rank. Free space holds no objects. Takes 1/64 of
-// the heap for the bits (1/32 on 32 bit) and a quarter of that for the counts. Immutable; any number of threads may
-// ask.
+// ObjectIndex: maps address ↔ ObjectId in constant time. Stores one bit per place where an object may begin, and counts
+// of the bits before each 512 of them, so that an object's number is its rank. Takes 1/64 of the heap for the bits
+// (1/32 on 32 bit) and a quarter of that for the counts. Immutable; any number of threads may ask.
 #pragma once
 #include "algorithms/object_id.h"
 #include "base/count_bits.h"
@@ -13,34 +12,34 @@ namespace dnheap {
 
 class ObjectIndex {
 public:
-  // `starts`: the heap's objects, without Free ones, as tally_heap() finds them. O(places / 64). Throws Error when
-  // there are more objects than ids; `most`: tests make it small.
+  // `starts`: the heap's objects without Free ones, as tally_heap() finds them. O(places / 64). Throws Error when there
+  // are more objects than ids. `most` is lowered by tests.
   explicit ObjectIndex(HeapBits starts, u64 most = most_objects);
 
   u64 count() const { return count_; }
   const HeapBits &starts() const { return starts_; }
   const HeapPlaces &places() const { return starts_.places(); }
   bool is_object(Address address) const { return starts_.test(address); }
-  // no_object: none begins there.
+  // Returns no_object if none begins there.
   ObjectId find(Address address) const { return at_place(places().find(address)); }
   ObjectId at_place(u64 place) const {
     if (place == HeapPlaces::nowhere || !(word(place / 64) >> (place % 64) & 1))
       return no_object;
     return ObjectId(static_cast<u32>(rank(place)));
   }
-  // Of an id below count().
+  // `object` must be below count().
   Address address(ObjectId object) const;
-  // The last object that begins at or before `address`, inside the heap or in a hole of it: for pointers into objects.
-  // Whether it reaches that far must be asked of the object.
+  // Returns the last object that begins at or before `address`, for pointers into objects. `address` may lie in a hole.
+  // The caller must check that the object reaches that far.
   ObjectId last_at_or_before(Address address) const;
 
-  // Asks for what a later at_place() will read.
+  // Prefetches the memory that a later at_place() will read.
   void prefetch(u64 place) const {
     __builtin_prefetch(&starts_.words()[place / 64]);
     __builtin_prefetch(&counts_[place / 512]);
   }
 
-  // The objects of a block of places(), in order: visit(id, address). Blocks are pieces of work for threads.
+  // Calls visit(id, address) for the objects in a block of places(), in order. Blocks are units of work for threads.
   template <class Visit> void for_each(u64 block, Visit &&visit) const {
     const u64 first = block * (places().block_size() / 64), last = first + places().block_size() / 64;
     const Address start = places().block_address(block);
@@ -51,13 +50,14 @@ public:
         visit(ObjectId(static_cast<u32>(id++)), start + (place << places().unit_shift()));
       }
   }
-  // Id of the first object in the block or behind it; count() behind the last block.
+  // Returns the id of the first object in the block or after it; count() after the last block.
   u64 first_of(u64 block) const {
     return block < places().blocks() ? counts_[block * (places().block_size() / 512)].before : count_;
   }
 
 private:
-  // Of eight words: the bits before the first, and in seven times nine bits those of it before each other one.
+  // Counts for eight words: the bits before the first word, and, in seven fields of nine bits, the bits between it and
+  // each other word.
   struct Count {
     u64 before = 0, within = 0;
     u64 in_front_of(u64 word) const { return word ? within >> (9 * (word - 1)) & 511 : 0; }
@@ -71,7 +71,7 @@ private:
 
   HeapBits starts_;
   LargeArray<Count> counts_;
-  std::vector<u32> samples_; // of every 4096th object: the index in counts_
+  std::vector<u32> samples_; // for every 4096th object its index in counts_
   u64 count_ = 0;
 };
 

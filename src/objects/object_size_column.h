@@ -1,6 +1,6 @@
-// ObjectSizeColumn: what each object takes in the heap (aligned bytes), by ObjectId; four bytes per object. ObjectGraph
-// fills one on its way. Who asks for few sizes from then on may let it go and read it again: one parallel walk over the
-// objects' first words.
+// ObjectSizeColumn: the size of each object in the heap (aligned bytes), by ObjectId; four bytes per object.
+// ObjectGraph fills one on its way. A caller that needs few sizes afterwards may free it and read it again: one
+// parallel walk over the objects' first words.
 #pragma once
 #include "algorithms/object_sizes.h"
 #include "heap/heap.h"
@@ -13,19 +13,19 @@ namespace dnheap {
 
 class ObjectSizeColumn {
 public:
-  // All 0, to be put.
+  // All sizes are 0 until put() sets them.
   explicit ObjectSizeColumn(u64 objects) : bytes_(objects) {}
-  // Of the heap's objects. Throws Interrupted.
+  // Reads the sizes of the heap's objects. Throws Interrupted.
   ObjectSizeColumn(const ObjectIndex &index, const References &references, const Heap &heap, unsigned threads,
                    const Watch &watch);
 
-  // Several threads at once, each other objects.
+  // Several threads may call this at once for different objects.
   void put(ObjectId object, u64 size) {
     bytes_[static_cast<u32>(object)] = static_cast<u32>(std::min<u64>(size, ObjectSizes::in_large));
     if (size >= ObjectSizes::in_large) [[unlikely]]
       put_large(object, size);
   }
-  // When all are put; as long as this lives.
+  // Call this after all put() calls. The view is valid as long as this object.
   ObjectSizes sizes() const { return {bytes_, large_}; }
 
 private:

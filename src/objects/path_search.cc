@@ -10,17 +10,17 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 large_level = 4096; // objects: what has fewer is not worth starting threads for
-constexpr u64 level_part = 1024;  // of them handed out at once
+constexpr u64 large_level = 4096; // objects; a smaller level is not worth starting threads for
+constexpr u64 level_part = 1024;  // objects handed out to a thread at once
 
 } // namespace
 
-// Reads objects that lie anywhere: the bytes of some that come later are on their way meanwhile.
+// Reads objects at scattered addresses, prefetching the bytes of later ones.
 class PathSearch::Reader {
 public:
   explicit Reader(const PathSearch &search) : search_(search), reader_(search.references_) {}
 
-  // visit(object) for each that can be read and is no holder.
+  // Calls visit(object) for each entry that can be read and is no holder.
   template <class Visit> void for_each(std::span<const u32> entries, Visit &&visit) {
     constexpr u64 ahead = 16;
     struct Coming {
@@ -62,8 +62,8 @@ private:
   ReferenceReader reader_;
 };
 
-// One thread's part of a level: what its objects refer to and was not met before goes to the next level. The words that
-// tell this are on their way while other references are read.
+// Handles one thread's part of a level: targets not reached before go to the next level. The words that decide this are
+// prefetched while other references are read.
 class alignas(128) PathSearch::Meeter {
 public:
   Meeter(PathSearch &search, bool shared) : search_(search), shared_(shared), reader_(search) {}
@@ -85,7 +85,7 @@ public:
     if (reader_.open(array, object))
       object.type->references.for_each_slot_of_slice(
           object.bytes, object.size, slice, search_.references_.format(), [&](const std::byte *slot) {
-            if (const u64 target = load_pointer(slot, search_.references_.format())) // which may be a place, too
+            if (const u64 target = load_pointer(slot, search_.references_.format())) // null may be a valid place
               refer(array, target);
           });
   }
@@ -96,7 +96,7 @@ public:
     if (found_count_ == found_.size())
       hand_over();
   }
-  // No reference and no object that was met is left here.
+  // Processes all references and objects still queued.
   void finish() {
     while (asked_begin_ != asked_end_)
       meet_oldest();
@@ -184,7 +184,7 @@ bool PathSearch::was_met(Address object) const {
 }
 
 void PathSearch::begin(std::span<const OwnedRoot> roots) {
-  met_count_ = 0; // the levels of the call before are not needed any more
+  met_count_ = 0; // levels of the previous call are no longer needed
   levels_ = {0};
   for (const OwnedRoot &root : roots)
     if (static_cast<u32>(root.object) < index_.count())
@@ -194,9 +194,9 @@ void PathSearch::begin(std::span<const OwnedRoot> roots) {
   levels_.push_back(met_count_);
 }
 
-// Returns the first of the level that refers to the object.
+// Returns the first object of the level that refers to the object.
 Address PathSearch::expand(std::span<const u32> level) {
-  // A list of millions has as many levels: what is not used of a level of few objects is not looked at either.
+  // A list of millions has as many levels, so threads that a small level does not use must cost nothing.
   unsigned used = level.size() < large_level ? 1 : threads_;
   parallel_for_parts(level.size(), level_part, used, [&](u64 begin, u64 end, unsigned worker) {
     watch_.check();
@@ -229,7 +229,7 @@ std::optional<OwnedPath> PathSearch::grow(std::span<const OwnedRoot> roots) {
   Timer timer(watch_, "breadth-first search");
   const bool is_wanted = !was_met(object_);
   begin(roots);
-  std::optional<u64> found; // the level that the object is in
+  std::optional<u64> found; // the object's level
   for (u64 i = 0; !level(i).empty(); ++i) {
     if (is_wanted && !found && was_met(object_))
       found = i;
@@ -240,7 +240,7 @@ std::optional<OwnedPath> PathSearch::grow(std::span<const OwnedRoot> roots) {
   return found ? std::optional(way(*found, roots)) : std::nullopt;
 }
 
-// The first of the level, by address, that refers to the object.
+// Returns the lowest address in the level of an object that refers to `object`.
 Address PathSearch::referrer_in(std::span<const u32> level, Address object) const {
   const unsigned used = level.size() < large_level ? 1 : threads_;
   std::vector<Address> first(used, ~Address{0});

@@ -18,8 +18,8 @@ u64 mix(u64 a, u64 b) {
   return h ^ h >> 32;
 }
 
-// One thread's part. A look-up in the index is often a cache miss. So references are queued, their index entries
-// prefetched, and the queue drained when it is full.
+// Checks one thread's part. A look-up in the index is often a cache miss, so references are queued with their index
+// entries prefetched, and the queue is drained when it is full.
 class Checker {
 public:
   Checker(const Heap &heap, const Runtime &runtime, const ObjectIndex &index, const References &references,
@@ -30,7 +30,7 @@ public:
   void check(Address address) {
     ++result.objects;
     const Format format = references_.format();
-    // From the object's header on: mostly behind another object, so that both lie in one stretch of bytes.
+    // The header usually lies right after another object, so header and object are one stretch of bytes.
     Bytes bytes = references_.bytes().from(address - format.pointer_size);
     bool has_header = bytes.size() > format.pointer_size;
     bytes = has_header ? bytes.subspan(format.pointer_size) : references_.bytes().from(address);
@@ -78,7 +78,7 @@ private:
   struct Waiting {
     Address object, method_table, slot, target;
   };
-  // Each counts it, if so.
+  // Both functions also count the problem if they return true.
   bool is_dead(Address object) {
     bool dead = no_damage_.live && !no_damage_.live->test(object) && !heap_.is_frozen(object);
     result.dead += dead;
@@ -202,7 +202,7 @@ ReferenceCheck check_references(const Heap &heap, const Runtime &runtime, const 
       return bad.problem == HeaderProblem::no_object ? collected->may_become_object(bad.object, false, p)
                                                      : collected->holds(bad.object);
     });
-  if (no_damage.live) // where no object begins, none is dead
+  if (no_damage.live) // if no object begins there, it cannot be dead
     out.dead += std::erase_if(of_table, [&](const BadHeader &bad) {
       return bad.problem != HeaderProblem::no_object && !no_damage.live->test(bad.object) &&
              !heap.is_frozen(bad.object);

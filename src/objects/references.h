@@ -1,6 +1,6 @@
-// References: what each object refers to: the words that its type's GCDesc names, the secondaries of dependent handles
-// of which it is the key, and, of collectible types, their LoaderAllocator. Built by one thread in time proportional to
-// types and handles; then immutable. Each thread reads objects through a ReferenceReader of its own.
+// References: the references of each object: the words that its type's GCDesc names, the secondaries of dependent
+// handles of which it is the key, and, for collectible types, their LoaderAllocator. Built by one thread in time
+// proportional to types and handles; then immutable. Each thread reads objects through a ReferenceReader of its own.
 #pragma once
 #include "algorithms/dependents.h"
 #include "heap/object_bytes.h"
@@ -12,7 +12,7 @@ namespace dnheap {
 
 class References {
 public:
-  // `method_tables`: of all objects, ascending. The heap and the runtime must outlive it.
+  // `method_tables`: those of all objects, ascending. The heap and the runtime must outlive this object.
   References(const Heap &heap, const Runtime &runtime, std::span<const Address> method_tables,
              std::vector<Dependent> dependents);
 
@@ -28,10 +28,10 @@ private:
   Dependents dependents_;
 };
 
-// What is known of an object once its first words were read.
+// An object whose first words were read.
 struct OpenedObject {
   Address address = 0;
-  const std::byte *bytes = nullptr; // from its MethodTable on
+  const std::byte *bytes = nullptr; // from its MethodTable pointer on
   u64 size = 0;                     // as ClrMD and SOS report it
   TypeId id = TypeId(0);
   const ObjectType *type = nullptr;
@@ -42,8 +42,8 @@ public:
   explicit ReferenceReader(const References &references)
       : references_(references), format_(references.format()), table_(references.types().table()) {}
 
-  // False: no object of a known type lies there. `bytes`: from the object to the end of its range. Inlined by force:
-  // where one file calls it in several loops, compilers would not.
+  // Returns false if no object of a known type lies there. `bytes`: from the object to the end of its range. Inlined by
+  // force, since compilers do not inline it where one file calls it in several loops.
   [[gnu::always_inline]] bool open(Address address, Bytes bytes, OpenedObject &out) {
     if (bytes.size() < smallest_object(format_))
       return false;
@@ -61,7 +61,7 @@ public:
     return open(address, references_.bytes().from(address), out);
   }
 
-  // visit(target) for each reference that is not null; the hidden ones last.
+  // Calls visit(target) for each reference that is not null; hidden ones come last.
   template <class Visit> void for_each(const OpenedObject &object, Visit &&visit) const {
     if (!object.type->references.empty())
       object.type->references.for_each_slot(object.bytes, object.size, format_, [&](const std::byte *slot) {

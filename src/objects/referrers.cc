@@ -5,15 +5,15 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned bucket_bits = 16; // of targets; their counts fit a processor's cache
+constexpr unsigned bucket_bits = 16; // targets per bucket; their counts fit a processor's cache
 constexpr u64 bucket_size = u64{1} << bucket_bits;
 
-// Where the sources of a piece of work begin: about the same number of references each.
+// Returns the sources where the pieces of work begin: each piece has about the same number of references.
 std::vector<u64> cut(const Edges &edges, u64 pieces) {
   std::vector<u64> out{0};
   for (u64 i = 1; i < pieces; ++i) {
     u64 wanted = edges.targets.size() / pieces * i;
-    u64 source = out.back(), end = edges.objects(); // the first that begins at `wanted` or behind it
+    u64 source = out.back(), end = edges.objects(); // the first source whose references begin at `wanted` or later
     while (source < end) {
       const u64 middle = source + (end - source) / 2;
       if (edges.begin(middle) < wanted)
@@ -29,8 +29,8 @@ std::vector<u64> cut(const Edges &edges, u64 pieces) {
 
 } // namespace
 
-// A counting sort in two steps: into buckets of targets, then within each, so that only the first step writes all over
-// the memory, and to few places at a time.
+// A counting sort in two steps: into buckets of targets, then within each bucket. So only the first step writes all
+// over the memory, and to few places at a time.
 Referrers::Referrers(const Edges &edges, unsigned threads, const Watch &watch)
     : first_(edges.objects() + 1), sources_(edges.targets.size()) {
   Timer timer(watch, "referrers");

@@ -35,8 +35,8 @@ public:
     }
   }
 
-  // What is weak is no root; a dependent handle is an edge. But to the GC a frozen key is always alive (gc.cpp,
-  // IsPromoted): literals, and Type objects of types that cannot be unloaded.
+  // Weak handles are no roots, and a dependent handle is an edge. But the GC treats a frozen key (literals, and Type
+  // objects of types that cannot be unloaded) as always alive (gc.cpp, IsPromoted), so its value is a root.
   void add_handles() {
     const Gc &gc = runtime_.gc();
     for (const HandleData &h : gc.get_handles(gc.get_supported_handle_types(), to_.problems)) {
@@ -48,7 +48,8 @@ public:
           add_handle(h, *h.secondary);
         continue;
       }
-      // Whether a count that is not known (on Linux: of ComWrappers) is 0 nobody can tell: what may live is a root.
+      // The count of a ref-counted handle may be unknown (ComWrappers on Linux). The object may live then, so it counts
+      // as a root.
       if (!h.strong_reference && !(h.type == HandleType::ref_counted && !h.ref_count))
         continue;
       add_handle(h, h.object);
@@ -57,7 +58,8 @@ public:
               [](const DependentHandle &a, const DependentHandle &b) { return a.handle < b.handle; });
   }
 
-  // Objects that were found dead and whose finalizer is due, or runs. Those that are merely registered are no roots.
+  // Adds objects that were found dead and whose finalizer is due or running. Objects that are only registered for
+  // finalization are no roots.
   void add_finalizer_queue() {
     const Gc &gc = runtime_.gc();
     for (Address heap : gc.get_gc_heaps())
@@ -127,8 +129,8 @@ private:
       to_.problems.push_back("the queue of objects to be finalized is partly not in this dump");
   }
 
-  // NativeAOT keeps the objects that hold statics alive by an array of them (the spine), below a handle: a reader wants
-  // to see the statics in its place. It is told by what its elements are.
+  // NativeAOT keeps the objects that hold statics alive through an array (the spine) below a handle. Users want to see
+  // the statics instead. An array is taken for a spine if half of its elements are held by static fields.
   void add_spines() {
     for (const Root &root : to_.roots)
       if (root.kind == RootKind::static_field)
@@ -154,7 +156,7 @@ private:
       for (u64 i = 0; i < std::min<u64>(length, 4); ++i)
         add_spine(memory_.try_pointer(array + (2 + i) * p_).value_or(0), false);
   }
-  // 0: no array of references.
+  // Returns 0 if this is no array of references.
   u64 reference_array_length(Address array) const {
     Address type = array ? method_table_of(memory_, array) : 0;
     std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
@@ -163,14 +165,14 @@ private:
     return memory_.try_load<u32>(array + p_).value_or(0);
   }
 
-  // NativeAOT's holders are no arrays; each of their references has a name, or they are none.
+  // True if the holder is no array (NativeAOT): each of its references is a named field, so no other elements exist.
   bool is_object_of_fields(Address holder) const {
     Address type = method_table_of(memory_, holder);
     std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
     return layout && layout->component_size == 0;
   }
 
-  // A holder's references are left out of the graph, so what no field names has to be a root as well.
+  // The graph leaves out a holder's references, so elements that are no named field must become roots, too.
   void add_other_elements() {
     u32 name = 0;
     u64 elements = 0;
@@ -209,7 +211,7 @@ private:
   RootSet &to_;
   const RootOptions &options_;
   std::vector<ThreadData> threads_;
-  std::unordered_map<Address, u32> numbers_; // Thread → index from 1
+  std::unordered_map<Address, u32> numbers_; // Thread → its number, from 1
   std::unordered_set<Address> held_;         // by static fields
 };
 
@@ -272,7 +274,7 @@ const char *plural_of(RootKind kind) {
   }
 }
 
-// What stands on stacks may be the address of anything; every other root is of an object.
+// Reports roots that lead to no object. Stack words may point at anything; every other root must point at an object.
 void add_lost_roots(const RootOptions &options, RootSet &to) {
   struct Lost {
     u64 count = 0;

@@ -12,7 +12,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 red_zone = 128;
-constexpr u64 max_stack = 64 << 20; // bytes of one that are looked at
+constexpr u64 max_stack = 64 << 20; // bytes scanned of one stack
 constexpr u64 least_page = 4096;
 
 class StackScan {
@@ -36,7 +36,8 @@ public:
       end = start + max_stack;
     }
     u64 missing = end - std::min(start, end);
-    const std::span<const Range> ranges = memory_.ranges(); // a hole is as large as a stack may be: none word by word
+    // Holes may be as large as stacks, so they are skipped by range.
+    const std::span<const Range> ranges = memory_.ranges();
     auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const Range &r) { return r.end() <= start; });
     for (; range != ranges.end() && range->address < end; ++range)
       missing -= known_part(align_up(std::max(start, range->address), p), std::min(end, range->end()), number);
@@ -46,7 +47,7 @@ public:
   }
 
 private:
-  // Returns how many bytes were looked at: a process may not give all that it has.
+  // Returns how many bytes were read: a live process may not give all that its ranges promise.
   u64 known_part(Address at, Address end, u32 number) {
     const u64 p = format_.pointer_size;
     u64 looked_at = 0;
@@ -61,7 +62,7 @@ private:
     return looked_at;
   }
 
-  // A pointer into an object (a Span, a ref) holds it as well as one to its beginning.
+  // A pointer into an object (a Span, a ref) keeps it alive as a pointer to its beginning does.
   void look_at(Address slot, u64 value, u32 number) {
     const Address object = value ? object_at_(value) : 0;
     if (!object)
@@ -81,11 +82,11 @@ private:
   const Format format_;
 };
 
-// What of a thread there is to be looked at.
+// The registers and the stretch of a thread's stack to scan.
 struct StackExtent {
   std::vector<u64> registers;
-  Address start = 0, end = 0; // equal: where its stack lies is not known
-  bool is_all = false;        // since it is not known how much of it is in use
+  Address start = 0, end = 0; // equal: unknown where the stack lies
+  bool is_all = false;        // true: the whole stack, as it is unknown how much of it is in use
 };
 
 std::optional<StackExtent> stack_of(const Target &target, const ThreadData &thread) {
@@ -149,12 +150,12 @@ private:
       add_words(thread, walked, number);
   }
 
-  // One that need not be a reference counts as any word does.
+  // A reference that is not certain is added as a conservative root.
   void add_reference(const StackReference &reference, const StackFrame &frame, u32 number) {
     const Address object = object_at_(reference.value);
     if (!object || (object != reference.value && !reference.interior)) {
       not_objects_ += object == 0 && !reference.interior && reference.certain && reference.tracked;
-      return; // a byref into a stack or static memory, or what an untracked place held before
+      return; // a byref into a stack or static memory, or an old value in an untracked slot
     }
     Root root;
     root.slot = reference.slot;
@@ -168,7 +169,7 @@ private:
     to_.roots.push_back(root);
   }
 
-  // What an explicit Frame holds in the place of a method may be something else.
+  // The word that holds a method in an explicit Frame may be something else, so its name must be confirmed.
   u32 name_of(const StackFrame &frame) {
     auto [it, is_new] = names_.try_emplace({frame.method_desc, frame.frame_name}, static_cast<u32>(to_.names.size()));
     if (is_new) {
@@ -201,7 +202,7 @@ private:
                              "is not known: all of it was looked at, so it may seem to hold objects that it does not");
   }
 
-  // That no stack at all can be walked the kind of the roots says already.
+  // If no stack at all could be walked for one reason, the roots' kind says so already.
   void add_notes() {
     if (unknown_stack_)
       to_.problems.push_back("where the stacks of " + count_text(unknown_stack_) +
@@ -231,8 +232,8 @@ private:
   const ObjectAt &object_at_;
   RootSet &to_;
   StackScan scan_;
-  std::map<std::pair<Address, std::string_view>, u32> names_;  // by MethodDesc, and name of a Frame
-  std::map<std::string, std::vector<std::string>> not_walked_; // threads, by the reason
+  std::map<std::pair<Address, std::string_view>, u32> names_;  // by MethodDesc and name of an explicit Frame
+  std::map<std::string, std::vector<std::string>> not_walked_; // threads, by reason
   u64 walked_ = 0, unknown_stack_ = 0, unknown_registers_ = 0, not_objects_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Addresses alone, one per line: for scripts that ask about each object. Of the table `objects`; everything else is
-// left out.
+// Writes addresses alone, one per line, for scripts that ask about each object. Uses the table `objects`; everything
+// else is left out.
 #include "base/not_found.h"
 #include "report/encoding.h"
 #include "report/write.h"

@@ -1,6 +1,7 @@
-// How many columns of a terminal characters take: none where they are drawn over the one before, two of East Asian wide
-// ones and pictures, else one. And which ones a terminal, or an eye, must not get from a dump. By short tables of
-// ranges, which follow Unicode's and may call a rare narrow character wide. No state, any thread.
+// Computes how many columns of a terminal a character takes: none if it is drawn over the one before, two for East
+// Asian wide ones and pictures, else one. Also finds characters that must not reach a terminal, or a reader, from a
+// dump. Uses short tables of ranges, which follow Unicode's and may call a rare narrow character wide. No state, any
+// thread.
 #pragma once
 #include "base/integers.h"
 
@@ -8,9 +9,9 @@
 
 namespace dnheap::report {
 
-// Both of one character of valid UTF-8.
+// Both take one character of valid UTF-8.
 u64 character_width(std::string_view character);
-// Turns the direction of writing round, or breaks lines: a name with these could read as something that it is not.
+// True if the character reverses the direction of writing or breaks lines: a name with it could be misread.
 bool misleads(std::string_view character);
 
 } // namespace dnheap::report

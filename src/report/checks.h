@@ -1,4 +1,4 @@
-// The rows of an answer's table `checks`, for the formats that are of checks alone.
+// The rows of an answer's table `checks`, for the formats that contain checks only.
 #pragma once
 #include "report/write.h"
 
@@ -9,10 +9,10 @@ namespace dnheap::report {
 
 struct Check {
   bool exceeded = false, certain = true;
-  std::string kind, name, metric, place, text; // as they came: nothing is escaped
+  std::string kind, name, metric, place, text; // unescaped
 };
 
-// Calls visit(check) for each. Throws UsageError where the answer has no such table.
+// Calls visit(check) for each. Throws UsageError if the answer has no such table.
 void for_each_check(const Answer &answer, const WriteOptions &options, const std::function<void(const Check &)> &visit);
 
 } // namespace dnheap::report

@@ -6,7 +6,8 @@ namespace dnheap::report {
 
 namespace {
 
-// The widths of columns that share a line of `room`, which holds them at their least unless there is but one.
+// Sets the widths of columns that share a line of width `room`. Their `least` widths fit, unless there is only one
+// column.
 void share_room(std::span<const WantedColumn> wanted, std::span<PlacedColumn> placed, u64 room) {
   const u64 gaps = column_gap * (wanted.size() - 1);
   room = room > gaps ? room - gaps : 0;
@@ -24,7 +25,7 @@ void share_room(std::span<const WantedColumn> wanted, std::span<PlacedColumn> pl
     --limit;
   for (u64 i = 0; i < wanted.size(); ++i)
     taken += placed[i].width = width_at(i);
-  // What a common limit leaves over.
+  // Hands out the columns left over by the common limit.
   for (u64 i = 0; i < wanted.size() && taken < room; ++i)
     if (placed[i].width < wanted[i].width && placed[i].width == limit) {
       ++placed[i].width;
@@ -51,7 +52,7 @@ std::vector<PlacedColumn> place_columns(std::span<const WantedColumn> wanted, u6
   u64 together = column_gap * (std::max<u64>(capped.size(), 1) - 1);
   for (const WantedColumn &column : capped)
     together += column.least;
-  // Where rows take several lines anyway, names need not be as short.
+  // If rows take several lines anyway, names can be longer.
   if (together > screen)
     for (WantedColumn &column : capped)
       column.least = std::min(column.width, std::max(column.least, screen / 2));

@@ -1,5 +1,5 @@
-// Columns: how wide those of a table are drawn, and on which line of its row each stands, so that no line is wider than
-// the screen. What may be shortened is, the widest first; where that would leave too little, rows take several
+// Columns: computes the width of a table's columns, and the line of a row on which each stands, so that no line is
+// wider than the screen. Shortens columns that may be, the widest first; if too little would be left, rows take several
 // lines. Some µs a table; any thread.
 #pragma once
 #include "base/integers.h"
@@ -10,19 +10,19 @@
 namespace dnheap::report {
 
 constexpr u64 column_gap = 2;  // between two columns
-constexpr u64 fold_indent = 4; // in front of the second line of a row, and those after it
+constexpr u64 fold_indent = 4; // indentation of a row's second and further lines
 
 struct WantedColumn {
-  u64 width; // what the widest cell takes
-  u64 least; // what its cells can be made to take and still say something
+  u64 width; // of the widest cell
+  u64 least; // narrowest useful width
 };
 
 struct PlacedColumn {
   u64 width = 0;
-  u64 line = 0; // of the row; never less than that of the column before
+  u64 line = 0; // of the row; never less than the previous column's
 };
 
-// As many as were wanted, in their order. `screen` 0: no limit.
+// Returns one entry per wanted column, in their order. `screen` 0: no limit.
 std::vector<PlacedColumn> place_columns(std::span<const WantedColumn> wanted, u64 screen);
 
 } // namespace dnheap::report

@@ -1,4 +1,4 @@
-// CSV as RFC 4180 has it, but lines end in LF: a header line with the keys, then the rows of one table.
+// CSV according to RFC 4180, except that lines end in LF: a header line with the keys, then the rows of one table.
 #include "report/encoding.h"
 #include "report/write.h"
 

@@ -22,7 +22,7 @@ bool is_control(std::string_view character) {
   return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && static_cast<u8>(character[1]) < 0xa0);
 }
 
-// A control character as JSON has it: `\n`, or `\u001b` where there is no letter.
+// Appends a control character as in JSON: `\n`, or `\u001b` if there is no letter.
 void append_json_escape(std::string &out, std::string_view control) {
   switch (control[0]) {
   case '\n': out += "\\n"; break;
@@ -32,7 +32,7 @@ void append_json_escape(std::string &out, std::string_view control) {
   }
 }
 
-// Calls visit(character) for each character, with U+FFFD for what is none.
+// Calls visit(character) for each character, with U+FFFD for invalid bytes.
 template <class Visit> void for_each_character(std::string_view text, Visit visit) {
   while (!text.empty()) {
     u64 length = utf8_length(text);
@@ -41,10 +41,10 @@ template <class Visit> void for_each_character(std::string_view text, Visit visi
   }
 }
 
-// ASCII that every format may take as it is: nearly all texts, so worth a loop of its own.
+// True for ASCII that every format takes unchanged: nearly all texts, so worth a fast loop.
 bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// Of eight characters at once, each in a byte of its own. The usual test for a zero byte is exact for "is there any".
+// The same for eight characters at once, one per byte. The usual test for a zero byte is exact for "is there any".
 bool are_plain(u64 eight) {
   constexpr u64 ones = 0x0101010101010101, tops = ones * 0x80;
   auto any_is = [&](char c) {
@@ -70,7 +70,7 @@ template <class T> void append_number(std::string &out, T value) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-// `quote`: on both sides, if it is not 0. All at once, as addresses are a good part of rows by the million.
+// `quote` is put on both sides unless 0. Appended in one call, as addresses are a large part of long tables.
 void append_hex(std::string &out, u64 value, char quote = 0) {
   char digits[20], *const end = digits + sizeof digits, *at = end;
   if (quote)
@@ -95,7 +95,7 @@ void append_json_list(std::string &out, const std::vector<Cell> &list) {
   out += ']';
 }
 
-// A number of bytes that may be negative (what shrank).
+// A number of bytes that may be negative (for shrinking).
 std::string signed_bytes(i64 bytes, bool exact) {
   u64 size = bytes < 0 ? u64{0} - static_cast<u64>(bytes) : static_cast<u64>(bytes);
   return (bytes < 0 ? "-" : "") + (exact ? count_text(size) : bytes_text(size));
@@ -222,7 +222,7 @@ void append_csv_text(std::string &out, std::string_view text) {
       if (c == "\"")
         out += '"';
       const bool is_space = c == "\n" || c == "\r" || c == "\t";
-      out += is_control(c) && !is_space ? std::string_view("\ufffd") : c; // readers end at a NUL, or refuse all
+      out += is_control(c) && !is_space ? std::string_view("\ufffd") : c; // readers stop at a NUL, or reject the text
     });
   if (quotes)
     out += '"';
@@ -233,7 +233,7 @@ void append_csv(std::string &out, const Cell &cell, Kind kind) {
   if (number && kind == Kind::address) {
     append_hex(out, *number);
   } else if (std::optional<std::string_view> text = cell.text()) {
-    // What spreadsheets would take for a formula they show as text behind an apostrophe.
+    // Texts that spreadsheets would take for a formula get an apostrophe in front, so that they are shown as text.
     const bool is_formula =
         !text->empty() && std::string_view("=+-@\t\r").find(text->front()) != std::string_view::npos;
     if (is_formula)

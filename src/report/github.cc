@@ -7,7 +7,7 @@ namespace dnheap::report {
 
 namespace {
 
-// What would end a command, or begin a property of it.
+// Escapes characters that would end a command, or begin one of its properties.
 std::string escaped_command(std::string_view text) {
   std::string printable, out;
   append_printable(printable, text);

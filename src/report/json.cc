@@ -32,7 +32,7 @@ void append_completeness(std::string &out, const Completeness &completeness) {
   out += '}';
 }
 
-// "\n{"key":" or ",\n{"key":" before the cell of each column shown, made once per table.
+// Makes "\n{"key":" or ",\n{"key":" for the cell of each shown column, once per table.
 std::vector<std::string> prefixes_of(const Table &table) {
   std::vector<std::string> prefixes;
   bool first = true;
@@ -49,7 +49,7 @@ std::vector<std::string> prefixes_of(const Table &table) {
   return prefixes;
 }
 
-// True: there are more, which options.top left out.
+// Returns true if there are more rows, which options.top left out.
 bool write_rows_of(const Table &table, const WriteOptions &options, Sink &sink) {
   const std::vector<std::string> prefixes = prefixes_of(table);
   bool left_out_some = false;
@@ -85,7 +85,7 @@ void write_json(const Answer &answer, const WriteOptions &options, Sink &sink) {
   out += ",\n\"tables\":{";
   sink.write(out);
   const char *separator = "\n";
-  std::vector<Fact> left_out; // by table: how many rows, as far as that is known
+  std::vector<Fact> left_out; // by table: the number of rows, as far as known
   for (const Table *table : tables_to_write(answer, options, Shown::in_data)) {
     out = separator;
     append_json_text(out, table->name);

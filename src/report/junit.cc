@@ -1,5 +1,4 @@
-// JUnit's XML, which CI servers show: each check is a test, an exceeded one a failure, one that cannot
-// be told skipped.
+// JUnit's XML, which CI servers show: each check is a test, an exceeded limit a failure, an undecided check is skipped.
 #include "report/checks.h"
 #include "report/encoding.h"
 
@@ -7,7 +6,7 @@ namespace dnheap::report {
 
 namespace {
 
-// XML has no control characters, and not U+FFFE and U+FFFF either.
+// XML allows neither control characters nor U+FFFE and U+FFFF.
 std::string escaped_xml(std::string_view text) {
   std::string printable, out;
   append_printable(printable, text);

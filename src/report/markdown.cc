@@ -1,5 +1,5 @@
-// Markdown as GitHub and GitLab have it, for pull requests and tickets: a line that says what was looked at, a table
-// per table, and what could not be read. Names out of a dump are escaped: they format nothing, and are no HTML.
+// Markdown for GitHub and GitLab, for pull requests and tickets: a line that says what was examined, one table per
+// table, and what could not be read. Names out of a dump are escaped: they can contain neither formatting nor HTML.
 #include "base/text.h"
 #include "report/encoding.h"
 #include "report/write.h"
@@ -10,7 +10,7 @@ namespace dnheap::report {
 
 namespace {
 
-// What Markdown or HTML would take for more than a character.
+// Escapes characters that have a meaning in Markdown or HTML.
 void append_escaped(std::string &out, std::string_view text) {
   std::string printable;
   append_named(printable, text);
@@ -118,7 +118,7 @@ void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sin
   if (!answer.next_command.empty()) {
     std::string command;
     append_printable(command, answer.next_command);
-    // A fence longer than any in the text.
+    // Use a fence longer than any in the text.
     std::string fence = "```";
     while (command.find(fence) != command.npos)
       fence += '`';

@@ -1,5 +1,5 @@
-// NDJSON: the answer as one line, for a store of many dumps. A table that is called like the verb, of one row, is
-// written as members of the object; the others as lists of objects.
+// NDJSON: the answer as one line, for a store of many dumps. If a table has the verb's name and one row, its cells
+// become members of the object; other tables become lists of objects.
 #include "base/text.h"
 #include "report/encoding.h"
 #include "report/write.h"
@@ -25,7 +25,7 @@ void append_members(std::string &out, const Table &table, const Row &row) {
   }
 }
 
-// Without the list of gaps, which has no bound.
+// Leaves out the list of gaps, which has no bound.
 void append_completeness(std::string &out, const Completeness &completeness) {
   std::vector<Cell> notes;
   for (const report::Note &note : completeness.notes)

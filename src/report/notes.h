@@ -1,5 +1,5 @@
-// Notes: what an answer lacks and what is odd about its source, each once. A reader's problem reaches an answer by
-// several ways (the heap's, the roots', the crash's), each of which knows another subject for it: the first stays.
+// Notes: what is missing in an answer and what is odd about its source, each once. A reader's problem reaches an answer
+// in several ways (the heap's, the roots', the crash's), each with another subject; the first one stays.
 #pragma once
 #include <string>
 #include <unordered_set>
@@ -9,14 +9,14 @@ namespace dnheap::report {
 
 struct Note {
   std::string text;         // a whole phrase
-  std::string subject = {}; // "roots", where the phrase alone does not say what it is about
+  std::string subject = {}; // "roots", if the phrase alone does not say what it is about
 
   std::string whole() const { return subject.empty() ? text : subject + ": " + text; }
 };
 
 class Notes {
 public:
-  // Without effect if there is one with that text.
+  // Does nothing if there is a note with that text already.
   void add(std::string text, std::string subject = {});
   void add(const Note &note) { add(note.text, note.subject); }
   template <class Texts> void add_all(const Texts &texts) {

@@ -1,5 +1,5 @@
-// ScreenStyle: the few marks that a text for a terminal has: headings, warnings, what is said aside. Without colour it
-// gives every text back as it is. What it is given must be printable and laid out already. No state, any thread.
+// ScreenStyle: marks headings, warnings and asides in a text for a terminal. Without colour it returns every text
+// unchanged. Its input must be printable and laid out already. No state, any thread.
 #pragma once
 #include <string>
 #include <string_view>

@@ -12,17 +12,17 @@ namespace dnheap::report {
 namespace {
 
 constexpr std::string_view gone = "…";
-constexpr u64 longest = 16 * 1024, deepest_names = 32; // beyond these they are no names: only their ends count
+constexpr u64 longest = 16 * 1024, deepest_names = 32; // beyond these limits only the ends are kept
 
 bool is_name_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '`' ||
          static_cast<u8>(c) >= 0x80;
 }
 
-// What belongs to a name, as `List<…>` and `Run(…)` have it; `<Run>d__5` and `(shared)` are names of their own.
+// Brackets that belong to a name, as in `List<…>` and `Run(…)`; `<Run>d__5` and `(shared)` are names themselves.
 struct Brackets {
   u64 open, close; // where they stand
-  u64 depth;       // 0: in no others
+  u64 depth;       // 0: not inside others
 };
 
 std::vector<Brackets> brackets_of(std::string_view name) {
@@ -48,7 +48,7 @@ std::vector<Brackets> brackets_of(std::string_view name) {
   return out;
 }
 
-// `Shop.Cache.Session` inside of brackets as `Session`.
+// Replaces `Shop.Cache.Session` inside brackets by `Session`.
 std::string without_inner_namespaces(std::string_view name) {
   std::vector<Brackets> outer = brackets_of(name);
   std::erase_if(outer, [](const Brackets &b) { return b.depth != 0; });
@@ -72,8 +72,8 @@ std::string without_inner_namespaces(std::string_view name) {
   return out.append(name.substr(at));
 }
 
-// `System.Collections.Generic.List<Session>` as `List<Session>`: of .NET's own generic types what they are made of says
-// more than where they are from.
+// Replaces `System.Collections.Generic.List<Session>` by `List<Session>`: the arguments of .NET's own generic types say
+// more than their namespaces.
 std::string without_framework_namespace(std::string_view name) {
   constexpr std::string_view framework = "System.", of_field = "static ";
   const u64 start = name.starts_with(of_field) ? of_field.size() : 0, open = name.find('<');
@@ -84,7 +84,7 @@ std::string without_framework_namespace(std::string_view name) {
   return std::string(name.substr(0, start)).append(name.substr(dot + 1));
 }
 
-// Without what is in brackets within `depth` others. One that is shorter than its sign stays.
+// Removes the contents of brackets inside `depth` others. Brackets shorter than `…` stay.
 std::string collapsed(std::string_view name, const std::vector<Brackets> &all, u64 depth) {
   std::vector<Brackets> these;
   std::copy_if(all.begin(), all.end(), std::back_inserter(these), [&](const Brackets &b) {
@@ -100,7 +100,7 @@ std::string collapsed(std::string_view name, const std::vector<Brackets> &all, u
   return out.append(name.substr(at));
 }
 
-// The longest part of `text` at its start that takes at most `width` columns.
+// Returns the longest start of `text` that takes at most `width` columns.
 std::string_view head_of(std::string_view text, u64 width) {
   u64 at = 0;
   while (at < text.size()) {
@@ -113,7 +113,7 @@ std::string_view head_of(std::string_view text, u64 width) {
   return text.substr(0, at);
 }
 
-// The same at its end.
+// The same for its end.
 std::string_view tail_of(std::string_view text, u64 width) {
   u64 at = text.size();
   while (at) {
@@ -129,7 +129,7 @@ std::string_view tail_of(std::string_view text, u64 width) {
   return text.substr(at);
 }
 
-// More of the end than of the beginning: that is where names differ.
+// Keeps more of the end than of the beginning, since names mostly differ at their ends.
 std::string without_middle(std::string_view name, u64 width) {
   if (!width)
     return "";
@@ -137,7 +137,7 @@ std::string without_middle(std::string_view name, u64 width) {
   return std::string(head_of(name, head)).append(gone).append(tail_of(name, width - 1 - head));
 }
 
-// Spaces, and what trees are drawn with.
+// Returns the length of the spaces and tree lines at the start.
 u64 lead_of(std::string_view name) {
   u64 at = 0;
   while (at < name.size()) {
@@ -180,7 +180,7 @@ std::string shorten(std::string_view name, u64 width) {
     return std::string(name);
   const std::string_view lead = name.substr(0, lead_of(name));
   const u64 taken = width_of(lead);
-  constexpr u64 room = 12; // for a name that still says something
+  constexpr u64 room = 12; // columns for a useful name
   if (lead.empty() || taken + room > width)
     return shorten_name(name, width);
   return std::string(lead) + shorten_name(name.substr(lead.size()), width - taken);

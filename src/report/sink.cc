@@ -11,7 +11,7 @@ namespace dnheap::report {
 namespace {
 
 constexpr std::size_t buffer_size = 256 * 1024;
-constexpr std::size_t worth_a_write = 32 * 1024; // of its own: not copied into the buffer
+constexpr std::size_t worth_a_write = 32 * 1024; // larger output is not copied into the buffer
 
 [[noreturn]] void fail(const std::string &name, int error) {
   if (error == EPIPE)
@@ -44,7 +44,7 @@ void Sink::flush() {
   std::string full = std::exchange(buffer_, {});
   put(full);
   full.clear();
-  buffer_ = std::move(full); // its room is used again
+  buffer_ = std::move(full); // keeps its capacity
 }
 
 void Sink::put(std::string_view bytes) {

@@ -1,5 +1,5 @@
-// Sink: where a writer's bytes go: a C stream or a string. Buffers; says once, by an Error, when bytes cannot be
-// written. One thread.
+// Sink: the destination of a writer's bytes: a C stream or a string. Buffers; reports once, by an Error, that bytes
+// cannot be written. One thread.
 #pragma once
 #include "base/error.h"
 
@@ -9,7 +9,7 @@
 
 namespace dnheap::report {
 
-// The reader went away (`dnheap … | head`): nothing more is wanted, which is no failure.
+// The reader has gone (`dnheap … | head`): no more output is wanted, which is no failure.
 class OutputClosed : public Error {
 public:
   OutputClosed() : Error("the reader of the output has closed it") {}
@@ -23,9 +23,9 @@ public:
   Sink(const Sink &) = delete;
   Sink &operator=(const Sink &) = delete;
 
-  // Throw Error ("cannot write to NAME: No space left on device"), OutputClosed, or Interrupted when a signal came
-  // while the stream kept us waiting. What was not flushed when the Sink goes away is lost, so that an exception's way
-  // out cannot fail a second time.
+  // Throw Error ("cannot write to NAME: No space left on device"), OutputClosed, or Interrupted if a signal came while
+  // the stream kept us waiting. The destructor does not flush, so that it cannot fail a second time while an exception
+  // is thrown.
   void write(std::string_view bytes);
   void flush();
 

@@ -19,12 +19,12 @@ struct TextHash : std::hash<std::string_view> {
   using is_transparent = void;
 };
 
-// Rows in a file, cell by cell: a tag, then eight bytes where the tag has a value. Texts are numbered.
+// Rows in a file, cell by cell: a tag, then eight bytes if the tag has a value. Texts are numbered.
 class RowFile {
 public:
   RowFile(const std::string &folder, u64 columns) : file_(folder, "the rows of the answer"), columns_(columns) {}
 
-  // False: a cell is a list or an object, which is not for files.
+  // Returns false if a cell is a list or an object, which the file cannot store.
   static bool takes(const Row &row) {
     for (const Cell &cell : row)
       if (cell.get_if<std::vector<Cell>>() || cell.get_if<std::vector<Fact>>())
@@ -116,7 +116,7 @@ private:
   std::shared_ptr<const MappedFile> mapped_;
   std::vector<std::byte> pending_;
   u64 rows_ = 0, at_ = 0;
-  std::unordered_map<std::string, u64, TextHash, std::equal_to<>> numbers_; // its keys stay where they are
+  std::unordered_map<std::string, u64, TextHash, std::equal_to<>> numbers_; // its keys never move
   std::vector<const std::string *> texts_;
 };
 

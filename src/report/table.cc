@@ -11,7 +11,7 @@ namespace {
 
 int sign(std::partial_ordering order) { return order < 0 ? -1 : order > 0 ? 1 : 0; }
 
-// What sorts together: 0 absent, 1 truth values, 2 numbers, 3 texts, 4 the rest.
+// Groups cells for sorting: 0 absent, 1 truth values, 2 numbers, 3 texts, 4 the rest.
 int rank(const Cell &cell) {
   if (cell.is_absent())
     return 0;
@@ -23,7 +23,7 @@ int rank(const Cell &cell) {
 }
 
 int compare_numbers(const Cell &a, const Cell &b) {
-  // Integers exactly: two addresses may be equal as doubles.
+  // Compare integers exactly, since two different addresses may be equal as doubles.
   if (a.get_if<double>() || b.get_if<double>()) {
     auto number = [](const Cell &cell) {
       if (const double *d = cell.get_if<double>())
@@ -44,14 +44,14 @@ int compare_numbers(const Cell &a, const Cell &b) {
     const u64 *u = cell.get_if<u64>();
     return u ? *u : static_cast<u64>(*cell.get_if<i64>());
   };
-  return sign(bits(a) <=> bits(b)); // of two negative numbers the larger has the larger bits
+  return sign(bits(a) <=> bits(b)); // in two's complement also right for two negative numbers
 }
 
 } // namespace
 
 Cell::Cell() = default;
-// Not the variant's own copying: where there is no memory for a text, libstdc++ destroys a variant that it takes for
-// one that always holds something, and that holds nothing yet.
+// The variant's own copy constructor is not used: when memory for a text runs out, libstdc++ treats the new variant as
+// never empty and destroys it, although it holds nothing yet.
 Cell::Cell(const Cell &other) {
   std::visit(
       [this](const auto &value) {
@@ -104,7 +104,7 @@ void Table::set_rows(std::vector<Row> first, u64 count) {
 Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
 
 RowSource rows_of(std::vector<Row> rows) {
-  // Shared, because a std::function is copied and a copy must go on where the original stands.
+  // Shared, because a std::function is copied, and the copy must continue where the original stands.
   struct State {
     std::vector<Row> rows;
     u64 next = 0;

@@ -1,6 +1,6 @@
-// Table: what an analysis answers with: typed columns and rows that are pulled one by one, so that a table of 46
-// million objects costs no memory. It knows nothing of heaps, and an analysis nothing of output formats. A RowSource
-// that streams gives its rows once, to one writer, in one thread; one made by rows_of() holds its rows in memory.
+// Table: the result of an analysis: typed columns and rows that are produced one by one, so that a table of 46 million
+// objects costs no memory. Tables know nothing of heaps, and analyses nothing of output formats. A streaming RowSource
+// gives its rows once, to one writer, in one thread; one made by rows_of() holds its rows in memory.
 #pragma once
 #include "base/integers.h"
 
@@ -17,10 +17,10 @@ namespace dnheap::report {
 struct Fact;
 
 // One value. Absent (the default) is null in JSON, empty in CSV and "-" in text. Lists and objects are for columns of
-// Kind::nested and for facts; integers in them that are addresses must be given as text: hex(address).
+// Kind::nested and for facts; addresses in them must be given as text: hex(address).
 class Cell {
 public:
-  // Copies and moves are not inline: when they are, GCC 12 takes the variant for uninitialized and warns at every use.
+  // Copies and moves are not inline: otherwise GCC 12 takes the variant for uninitialized and warns at every use.
   Cell();
   Cell(const Cell &);
   Cell(Cell &&) noexcept;
@@ -37,17 +37,18 @@ public:
   Cell(std::vector<Cell> list);
   Cell(std::vector<Fact> object);
   template <class T> Cell(const std::optional<T> &value);
-  // For rows by the million: no Cell is made, moved and destroyed for a number.
+  // For millions of rows: assigns a number without making, moving and destroying a Cell.
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) Cell &operator=(T value);
-  void clear();                       // absent again
+  void clear();                       // makes the cell absent
   void borrow(std::string_view text); // as borrowed(), in place
-  // Text that is not copied: it must stay as long as where the rows come from. For type names in streamed rows.
+  // Holds text without copying it: the text must exist as long as the source of the rows. For type names in streamed
+  // rows.
   static Cell borrowed(std::string_view text);
 
   bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
   template <class T> const T *get_if() const { return std::get_if<T>(&value_); }
-  // The text, owned or borrowed; nullopt when the cell holds something else.
+  // Returns the text, owned or borrowed; nullopt if the cell holds something else.
   std::optional<std::string_view> text() const {
     if (const std::string *own = get_if<std::string>())
       return *own;
@@ -62,10 +63,10 @@ private:
       value_;
 };
 
-// A text, or absent where it is empty.
+// Returns a text cell, or an absent one if the text is empty.
 Cell text_cell(std::string text);
 
-// A named value: of the answer's target, or of a nested object.
+// A named value of the answer's target or of a nested object.
 struct Fact {
   std::string key;
   Cell value;
@@ -88,10 +89,10 @@ template <class T> Cell::Cell(const std::optional<T> &value) {
     *this = Cell(*value);
 }
 
-// How a column's cells are shown. Text (the format) writes counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
-// plain digits. A percent is held as a fraction: 0.25 is 25.0%. What changed has its sign in text: +869.0 MiB, -14. A
-// bar is a fraction, too, drawn as long as it is and there is room; for people alone.
-// A number has two digits behind the point, a real one as many as it takes.
+// The meaning of a column's cells. Text (the format) shows counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
+// plain digits. A percent is stored as a fraction: 0.25 is 25.0%. Changes have a sign in text: +869.0 MiB, -14. A bar
+// is a fraction, too, drawn in proportion if there is room, in text only. A number has two digits after the point, a
+// real one as many as needed.
 enum class Kind : u8 {
   count,
   bytes,
@@ -107,7 +108,8 @@ enum class Kind : u8 {
   real
 };
 
-// Which formats show a column: text leaves out what would not fit, data formats (JSON, CSV) what only helps the eye.
+// The formats that show a column: text leaves out columns that would not fit, data formats (JSON, CSV) those that only
+// help the eye.
 enum class Shown : u8 { everywhere, in_text, in_data };
 
 struct Column {
@@ -115,46 +117,46 @@ struct Column {
   std::string title; // heading in text: "Aligned"
   Kind kind = Kind::text;
   Shown shown = Shown::everywhere;
-  bool wraps =
-      false; // text: too long for the screen, it goes on below, as sentences and paths do; others are shortened
-  bool is_value = false; // texts of the program's, which are shown as they are; others may be names
+  // Text that is too long for the screen continues on the next line (sentences, paths); other columns are shortened.
+  bool wraps = false;
+  bool is_value = false; // the program's own texts, shown unchanged; others may be names
 };
 
-// As many cells as there are columns.
+// Has one cell per column.
 using Row = std::vector<Cell>;
 
-// Fills the row, whose cells all come in absent, or returns false when there are no more. May throw Error. Pulled by
-// one thread at a time, not always the same. What a cell borrows must stay as long as the source.
+// Fills the row, whose cells are all absent before, or returns false at the end. May throw Error. Called by one thread
+// at a time, not always the same. Borrowed text must exist as long as the source.
 using RowSource = std::function<bool(Row &row)>;
 
 struct Table {
-  std::string name;  // key in JSON, and what --table asks for
+  std::string name;  // key in JSON, and the word for --table
   std::string title; // heading in text; empty for none
   std::vector<Column> columns;
   RowSource rows;                 // by set_rows(), or streamed
-  std::optional<u64> row_count;   // where it is known: lets text say how many rows it left out
+  std::optional<u64> row_count;   // if known: lets text say how many rows it left out
   std::optional<Row> total;       // the last line in text; other formats leave it out
-  std::vector<std::string> notes; // shown below the table in text only: how to read it
+  std::vector<std::string> notes; // how to read the table; shown below it in text only
   Shown shown = Shown::everywhere;
-  bool whole = false;          // --top does not apply: the rows make sense only together
-  bool has_long_texts = false; // of megabytes, perhaps: few rows are held at a time
+  bool whole = false;          // ignore --top: the rows make sense only together
+  bool has_long_texts = false; // may have megabytes: few rows are held at a time
 
-  // These rows, and how many they are; or these of so many.
+  // Sets all rows and their count; or the first rows of `count`.
   void set_rows(std::vector<Row> all);
   void set_rows(std::vector<Row> first, u64 count);
-  // Index of the column with that key.
+  // Returns the index of the column with that key.
   std::optional<u64> find_column(std::string_view key) const;
-  // The same; an Error if no column has that key.
+  // The same; throws Error if no column has that key.
   u64 column(std::string_view key) const;
 };
 
-// A source that gives these rows.
+// Returns a source that gives these rows.
 RowSource rows_of(std::vector<Row> rows);
 
-// -1, 0 or 1: absent before all else, then by value; numbers of any type compare as numbers, texts as bytes.
+// Returns -1, 0 or 1: absent cells first, then by value; numbers of any type compare as numbers, texts as bytes.
 int compare(const Cell &a, const Cell &b);
 
-// Sorts by one column, largest first for numbers and a to z for texts; rows that tie keep their order.
+// Sorts by one column, largest first for numbers and a to z for texts; equal rows keep their order.
 void sort_rows(std::vector<Row> &rows, u64 column);
 
 } // namespace dnheap::report

@@ -20,7 +20,7 @@ std::string safe(std::string_view text) {
   return out;
 }
 
-// Sentences outside of tables.
+// Writes sentences outside of tables.
 class Sentences {
 public:
   Sentences(const WriteOptions &options, Sink &sink)
@@ -36,7 +36,7 @@ public:
       sink_.write(style_.heading(line) + "\n");
   }
 
-  // `label` begins it: "note:".
+  // The sentence begins with `label`: "note:".
   void write_warning(std::string_view label, std::string_view text) {
     bool first = true;
     for (const std::string &line : wrap(std::string(label) + " " + safe(text), width_, 2)) {
@@ -68,7 +68,7 @@ void write_completeness(const Completeness &completeness, bool all, Sentences &t
                      fmt::format("{} more stretches; -v lists them all", count_text(completeness.gaps.size() - shown)));
 }
 
-// What is said in words before all tables.
+// Writes the sentences before all tables.
 void write_lead(std::string_view lead, Sentences &to, Sink &sink) {
   bool first = true;
   for (std::string_view paragraph : paragraphs_of(lead)) {
@@ -92,7 +92,7 @@ void write_text(const Answer &answer, const WriteOptions &options, Sink &sink) {
   }
   if (answer.completeness)
     write_completeness(*answer.completeness, options.verbose, sentences, sink);
-  // In one line, however long: it is there to be copied.
+  // Written in one line, however long, so that it can be copied.
   if (!answer.next_command.empty())
     sink.write("\nnext: " + ScreenStyle(options.color).heading(safe(answer.next_command)) + "\n");
   sink.flush();

@@ -13,10 +13,10 @@ namespace dnheap::report {
 namespace {
 
 constexpr u64 block_rows = 1000;
-constexpr u64 widest_text = 60;   // without a limit: longer texts shift the rest of their own line only
-constexpr u64 least_text = 24;    // what a name keeps before rows are folded
-constexpr u64 least_wrapped = 32; // what sentences and paths keep
-constexpr u64 least_bar = 10;     // a shorter one tells nothing
+constexpr u64 widest_text = 60;   // without a limit on the width: longer texts only shift the rest of their own line
+constexpr u64 least_text = 24;    // least width of a name before rows are folded
+constexpr u64 least_wrapped = 32; // the same for sentences and paths
+constexpr u64 least_bar = 10;     // a shorter one shows nothing
 constexpr u64 wrap_indent = 2;
 
 std::string printable_line(std::string_view text) {
@@ -67,7 +67,7 @@ TextTable::Cells TextTable::cells_of(const Row &row, const char *absent) const {
   return cells;
 }
 
-// Whoever sees the rows before an error should see that they are not all.
+// If an error ends the rows, the ones before it are written first, so that users see they are not all.
 const Row *TextTable::next(Rows &rows) {
   try {
     return rows.next();
@@ -98,7 +98,7 @@ void TextTable::drop_column(u64 column) {
     total_.erase(total_.begin() + at);
 }
 
-// A bar takes what the others leave, or goes.
+// A bar takes the width that the other columns leave, or is dropped.
 void TextTable::fit_bars(std::vector<WantedColumn> &wanted) {
   u64 taken = 0;
   for (u64 i = 0; i < wanted.size(); ++i)
@@ -121,7 +121,7 @@ bool TextTable::ends_with(const Cells &cells, u64 column) {
                      [](const std::string &cell) { return cell.empty(); });
 }
 
-// Widths from the heading, the rows at hand and the total; then the heading itself.
+// Determines the widths from the heading, the rows at hand and the total, then writes the heading.
 void TextTable::start() {
   std::vector<WantedColumn> wanted;
   for (u64 i = 0; i < columns_.size(); ++i) {
@@ -132,7 +132,7 @@ void TextTable::start() {
       widest = std::max(widest, is_limited() ? width : std::min(width, widest_text));
     };
     std::for_each(block_.begin(), block_.end(), widen);
-    // Our own words may reach over the columns behind them.
+    // Our own words may extend over the empty columns after them.
     if (!total_.empty() && !(is_limited() && is_text(i) && ends_with(total_, i)))
       widen(total_);
     wanted.push_back({widest, least_width(i, title, widest)});
@@ -172,7 +172,7 @@ TextTable::Lines TextTable::part_of_row(const Cells &cells, u64 first, u64 end, 
   u64 start = placed_[first].line ? fold_indent : 0; // of the column
   for (u64 i = first; i < end; ++i) {
     u64 room = placed_[i].width;
-    // The rest of the line is free.
+    // The rest of the line is free, so use it.
     if (is_limited() && (i + 1 == end || (says == Says::words && ends_with(cells, i))))
       room = std::max(room, options_.width > start ? options_.width - start : 0);
     const Lines cell = lines_of(i, cells[i], room, says);

@@ -1,5 +1,5 @@
-// TextTable: one table as aligned columns. Rows are laid out in blocks: the first block sets the widths of the table,
-// so that a short table is exact and a long one still streams. One thread.
+// TextTable: one table as aligned columns. Rows are laid out in blocks: the first block determines the widths, so that
+// a short table is exact and a long one still streams. One thread.
 #pragma once
 #include "report/columns.h"
 #include "report/screen_style.h"
@@ -18,8 +18,8 @@ public:
 
 private:
   using Cells = std::vector<std::string>;
-  using Lines = std::vector<std::string>;        // of one cell, or of one row
-  enum class Says : u8 { names, words, titles }; // what a row holds: of the dump; our own
+  using Lines = std::vector<std::string>;        // of one cell or one row
+  enum class Says : u8 { names, words, titles }; // the contents of a row: the dump's names, or our own words
 
   Kind kind_of(u64 column) const { return table_.columns[columns_[column]].kind; }
   bool is_text(u64 column) const { return kind_of(column) == Kind::text || kind_of(column) == Kind::nested; }
@@ -31,12 +31,12 @@ private:
   u64 least_width(u64 column, const std::string &title, u64 widest) const;
   void fit_bars(std::vector<WantedColumn> &wanted);
   void drop_column(u64 column);
-  // Nothing stands behind that cell.
+  // True if all cells after that one are empty.
   static bool ends_with(const Cells &cells, u64 column);
   void write_block();
   void write_row(const Cells &cells, Says says);
   Lines lines_of(u64 column, const std::string &cell, u64 width, Says says) const;
-  // Columns from `first` up to `end` share a line.
+  // Returns the part of a row whose columns, `first` up to `end`, share a line.
   Lines part_of_row(const Cells &cells, u64 first, u64 end, Says says) const;
   void write_left_out(u64 shown);
 
@@ -45,7 +45,7 @@ private:
   Sink &sink_;
   const ScreenStyle style_;
   std::vector<u64> columns_;         // of the table
-  std::vector<PlacedColumn> placed_; // empty until the first block is there
+  std::vector<PlacedColumn> placed_; // empty until the first block is complete
   std::vector<Cells> block_;
   Cells total_;
 };

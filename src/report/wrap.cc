@@ -10,8 +10,8 @@ namespace dnheap::report {
 
 namespace {
 
-// How much of `text`, whose first `width` columns end at `fits`, goes into a line: up to a space, else a better place
-// than any.
+// Returns how much of `text`, whose first `width` columns end at `fits`, goes into a line: up to a space, else to the
+// best place to break a word.
 u64 break_of(std::string_view text, u64 fits) {
   if (text[fits] == ' ')
     return fits;
@@ -25,7 +25,7 @@ u64 break_of(std::string_view text, u64 fits) {
   return has_space ? space : fits;
 }
 
-// Bytes of the characters at the start of `text` that take at most `width` columns; at least one character.
+// Returns the bytes of the characters at the start of `text` that take at most `width` columns; at least one character.
 u64 bytes_that_fit(std::string_view text, u64 width) {
   u64 at = 0, taken = 0;
   while (at < text.size()) {

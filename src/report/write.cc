@@ -7,7 +7,7 @@ namespace dnheap::report {
 
 std::span<const Writer> writers() {
   static constexpr Writer rows[] = {
-      {"text", 20, true, nullptr, write_text}, // what fits a screen
+      {"text", 20, true, nullptr, write_text}, // as many as fit a screen
       {"json", 0, true, nullptr, write_json},
       {"csv", 0, false, nullptr, write_csv},
       {"markdown", 20, true, nullptr, write_markdown},
@@ -60,7 +60,7 @@ std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOpti
       tables.push_back(&table);
     names += (names.empty() ? "" : ", ") + table.name;
   }
-  // One that this reader is spared, since it is empty, say, is shown to who asks for it.
+  // A table hidden from this reader (because it is empty, say) is shown if it was asked for by name.
   for (const Table &table : answer.tables)
     if (tables.empty() && options.table == table.name)
       tables.push_back(&table);

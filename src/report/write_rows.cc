@@ -10,8 +10,8 @@ namespace dnheap::report {
 
 namespace {
 
-constexpr u64 piece_rows = 512;         // so that a piece's rows stay in the cache of the processor that pulled them
-constexpr u64 most_text = u64{1} << 20; // bytes in a piece's rows, where these may be long
+constexpr u64 piece_rows = 512; // few enough that a piece's rows stay in the cache of the processor that pulled them
+constexpr u64 most_text = u64{1} << 20; // bytes in a piece's rows, if these may be long
 
 u64 text_in(const Row &row) {
   u64 out = 0;
@@ -20,16 +20,16 @@ u64 text_in(const Row &row) {
   return out;
 }
 
-// Rows that were pulled one after the other, and what becomes of them. Used again for the next ones.
+// Rows pulled one after the other, and their formatted text. Reused for further rows.
 struct Piece {
   std::vector<Row> rows;
-  u64 count = 0; // of rows, from the first one
+  u64 count = 0; // number of rows used, from the first one
   u64 number = 0;
   std::string text;
 };
 
-// Who pulls a piece formats it, too, while others pull the next ones. One thread alone writes, the one that asked for
-// all this: a signal ends its write, and no other's.
+// The thread that pulls a piece also formats it, while others pull the next ones. Only the thread that called
+// write_rows() writes: a signal must be able to end its write.
 class OrderedRows {
 public:
   using Format = std::function<void(std::string &out, const Row &row, bool is_first)>;
@@ -37,27 +37,27 @@ public:
       : source_(table, options), has_long_texts_(table.has_long_texts), sink_(sink), format_(format),
         most_ready_(2 * std::max(options.threads, 1u)) {}
 
-  // By the thread that writes, and by those that help it, until there are no more rows.
+  // Runs in the thread that writes (help() runs in the others) until there are no more rows.
   void write_all() {
     set_writing(true);
     for (Piece piece; do_next(piece, false);) {
       while (write_next(ready_count() > most_ready_))
         ;
     }
-    set_writing(false); // what others still have is written by end()
+    set_writing(false); // end() writes what others still have
   }
   void help() {
     for (Piece piece; do_next(piece, true);) {
     }
   }
-  // The first rows; are there more?
+  // Writes the first rows; returns true if there are more.
   bool write_first() {
     Piece piece;
     return do_next(piece, false) && write_next(false) && !has_ended_;
   }
-  // After end().
+  // To be called after end().
   bool left_out_some() { return source_.left_out_some(); }
-  // Once all threads are done. An error of the source counts when what came before it has been written.
+  // To be called when all threads are done. Throws the source's error after everything before it has been written.
   void end() {
     while (write_next(false))
       ;
@@ -66,7 +66,7 @@ public:
   }
 
 private:
-  // Pulls and formats a piece; false: there are none, or a thread has failed.
+  // Pulls and formats a piece; returns false if there is none, or if a thread has failed.
   bool do_next(Piece &piece, bool waits) {
     try {
       if (!pull(piece))
@@ -104,8 +104,8 @@ private:
     pieces_ += piece.count != 0;
     return piece.count != 0;
   }
-  // `waits`: while too many are ready, and one thread writes. It will, as all pieces before it are in the hands of
-  // threads that are at work.
+  // Hands over a formatted piece. `waits`: wait while too many are ready and one thread writes. The wait ends, since
+  // all pieces before it are being worked on by other threads.
   bool hand_over(Piece &piece, bool waits) {
     std::unique_lock lock(mutex_);
     if (waits)
@@ -114,7 +114,7 @@ private:
     changed_.notify_all();
     return !has_failed_;
   }
-  // The next piece in order; false when it is not ready, or a thread has failed.
+  // Writes the next piece in order; returns false if it is not ready, or if a thread has failed.
   bool write_next(bool waits) {
     std::string text;
     {
@@ -163,9 +163,9 @@ private:
 
   std::mutex mutex_; // of what follows
   std::condition_variable changed_;
-  std::map<u64, std::string> ready_; // texts by their pieces' numbers
+  std::map<u64, std::string> ready_; // texts by piece number
   const u64 most_ready_;
-  u64 turn_ = 0; // the piece that is to be written next
+  u64 turn_ = 0; // the next piece to write
   bool is_writing_ = false, has_failed_ = false;
 };
 
@@ -175,7 +175,7 @@ void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
                 const std::function<void(std::string &out, const Row &row, bool is_first)> &format,
                 bool *left_out_some) {
   OrderedRows rows(table, options, sink, format);
-  if (rows.write_first()) // as a rule these are all: most tables are not worth threads
+  if (rows.write_first()) // usually these are all: most tables are not worth threads
     parallel_for(std::max(options.threads, 1u), options.threads,
                  [&](u64, unsigned worker) { worker == 0 ? rows.write_all() : rows.help(); });
   rows.end();

@@ -10,16 +10,16 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 step = 1 << 20; // bytes that are filled at once
+constexpr u64 step = 1 << 20; // bytes filled at once
 
-// What the core says of the dump: all that the target does, but what is not to be seen.
+// Returns the target's description for the core, without the values that must not be in it.
 Target about(const Snapshot &snapshot, const ExtractedBytes &bytes, const ExtractOptions &options) {
   Target out = snapshot.target();
   const std::string &from = out.path;
   if (!out.extraction)
     out.extraction = Extraction{from.substr(from.find_last_of("/\\") + 1), false};
   out.extraction->values_blanked |= options.no_values;
-  // Debug files are looked for again.
+  // Debug files are not copied: the core's reader looks for them again.
   out.provenance.resize(std::min<u64>(out.provenance.size(), snapshot.module_file_rows()));
   if (!options.no_values)
     return out;
@@ -31,7 +31,7 @@ Target about(const Snapshot &snapshot, const ExtractedBytes &bytes, const Extrac
   return out;
 }
 
-// Of what modules' writable memory held at first, the pages that were read.
+// Returns the pages read of the initial contents of modules' writable memory.
 std::vector<Range> initial_ranges(const Snapshot &snapshot) {
   std::vector<Range> out;
   const Memory &initial = snapshot.target().initial;
@@ -69,7 +69,7 @@ ExtractedCore extract_core(Snapshot &snapshot, const ExtractOptions &options) {
   for (const CoreSegment &segment : bytes.segments())
     for (Address at = segment.address, end = at + segment.size; at < end;) {
       snapshot.watch().check();
-      // Up to a multiple of the step, so that no word lies across.
+      // Ends the part at a multiple of the step, so that no word crosses its end.
       std::span<std::byte> part(buffer.data(), std::min(end - at, step - at % step));
       bytes.fill(at, part);
       write(part);

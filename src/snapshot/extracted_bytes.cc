@@ -32,7 +32,7 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
     : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
       p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), searched_(snapshot.searches()->pages()),
       types_(snapshot.runtime().types(), heap_), cursor_(heap_, snapshot.runtime()) {
-  std::vector<std::string> ignored; // problems are told by the answer of `roots` already
+  std::vector<std::string> ignored; // `roots` already reports these problems
   gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge_stretches(stacks_);
@@ -41,7 +41,8 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
       for (const Stretch &literals : find_literals(snapshot.target(), *pages))
         literals_.push_back(literals);
   merge_stretches(literals_);
-  // Programs compiled ahead of time have their static fields there; other modules' data are the runtime's.
+  // Programs compiled ahead of time have their static fields in their own data; other modules' data belong to the
+  // runtime.
   if (const Runtime &runtime = snapshot.runtime(); runtime.kind() != std::string_view("coreclr"))
     if (const std::optional<ModuleImage> image = ModuleImage::at(memory_, runtime.module().base))
       for (const ModuleImage::Section &section : image->sections())
@@ -63,7 +64,7 @@ void ExtractedBytes::choose_segments() {
     return sum;
   };
   for (const ObjectRange &range : heap_.ranges())
-    want(range.address - std::min(range.address, p_), range.end()); // with the first object's header
+    want(range.address - std::min(range.address, p_), range.end()); // includes the first object's header
   merge_stretches(wanted);
   heap_bytes_ = known();
   for (const auto &[start, end] : stacks_)
@@ -145,7 +146,7 @@ const ExtractedBytes::Shape &ExtractedBytes::shape(Address method_table) {
   if (std::optional<ObjectLayout> layout = snapshot_.runtime().types().object_layout(method_table)) {
     out.base_size = layout->base_size;
     out.component_size = layout->component_size;
-    // Strings alone have components that do not begin at a multiple of the pointer size.
+    // Only strings have components that do not begin at a multiple of the pointer size.
     out.is_string = out.component_size == 2 && out.base_size % p_ != 0;
     if (layout->contains_gc_pointers)
       if (std::optional<GCDesc> found = GCDesc::at(memory_, method_table, layout->base_size, layout->component_size))
@@ -170,9 +171,8 @@ void ExtractedBytes::fill_objects() {
   }
 }
 
-// The inside of a Free object is left over from dead objects, and is always cleared. Other objects are kept whole, or
-// with
-// --no-values only header, MethodTable, lengths and references.
+// The inside of a Free object is left over from dead objects, so it is always cleared. Other objects are kept whole;
+// with --no-values only header, MethodTable, lengths and references stay.
 void ExtractedBytes::keep_object(const Object &object, const Shape &shape) {
   if (shape.is_free)
     clear(object.address + 2 * p_, object.address + object.aligned_size - p_);
@@ -184,7 +184,7 @@ void ExtractedBytes::keep_object(const Object &object, const Shape &shape) {
   else if (shape.is_string) {
     keep(object.address + p_, 4);
     strings_.emplace_back(object.address + p_ + 4, object.address + object.aligned_size - p_);
-  } else if (shape.component_size) // length; of arrays with several dimensions their bounds, too
+  } else if (shape.component_size) // length, and the bounds of a multi-dimensional array
     keep(object.address + p_, shape.base_size - std::min(shape.base_size, 2 * p_));
   if (!shape.references.empty())
     keep_references(object, shape);
@@ -195,7 +195,7 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
   const u64 slices = shape.references.slices(object.size);
   if (slices == 1)
     return shape.references.for_each_slot(object.bytes, object.size, memory_.format(), visit);
-  // Slices have about the same size, so their places are estimates: take one more on either side.
+  // Slices have about the same size, so their positions are estimates: take one more on either side.
   const u64 slice_size = (object.size + slices - 1) / slices;
   u64 first = start_ > object.address ? (start_ - object.address) / slice_size : 0;
   u64 last = (std::min(end_, object.address + object.size) - object.address) / slice_size + 2;
@@ -203,8 +203,8 @@ void ExtractedBytes::keep_references(const Object &object, const Shape &shape) {
     shape.references.for_each_slot_of_slice(object.bytes, object.size, slice, memory_.format(), visit);
 }
 
-// Behind a bad object the walk resumes at the next word that is a MethodTable and has an object's zeros around it
-// (find_object_start). Words that are MethodTables are kept with their neighbours, so it resumes at the same place.
+// After a bad object the walk resumes at the next word that is a MethodTable and has the zeros of an object around it
+// (find_object_start). Keeping MethodTable words with their neighbours makes the core's walk resume at the same place.
 void ExtractedBytes::keep_types_in_gaps() {
   auto gap = std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap &g) { return g.end + p_ <= start_; });
   for (; gap != gaps_.end() && gap->start < end_ + PlugWords::words * p_; ++gap) {
@@ -219,7 +219,7 @@ void ExtractedBytes::keep_types_in_gaps() {
   }
 }
 
-// Keeps the words that a planning collection wrote in front of a plug: by them the walk and `verify` recognise it.
+// Keeps the words that a planning collection wrote before a plug: the walk and `verify` recognise the plug by them.
 void ExtractedBytes::keep_plug_words(Address plug) {
   std::byte words[8 * PlugWords::words];
   const Address at = plug - PlugWords::words * p_;
@@ -237,9 +237,9 @@ void ExtractedBytes::keep_pointers_on_stacks() {
         keep(at, p_);
 }
 
-// Who searched for structures read whatever might have been one. What only looks like text, or like a large number, is
-// in none that would be found again: pointers, counts, and lengths of whole pages are. Of modules all is kept that is
-// nobody's data.
+// Searches read everything that might have been a structure. Words that only look like text or large numbers cannot be
+// in a structure that would be found again; pointers, counts and lengths of whole pages can. In modules everything is
+// kept except program data.
 bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
   constexpr u64 count = u64{1} << 24, half_count = u64{1} << 20, most_pages = u64{1} << 48;
   auto is_known = [&](u64 value) {
@@ -247,7 +247,8 @@ bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
       return true;
     const std::span<const Range> ranges = memory_.ranges();
     auto range = std::partition_point(ranges.begin(), ranges.end(), [&](const Range &r) { return r.end() < value; });
-    return range != ranges.end() && range->address <= value; // its end is one of a stack, too
+    // The end of a range counts, too, as a stack's end is a valid pointer.
+    return range != ranges.end() && range->address <= value;
   };
   auto is_half = [](u64 value) { return value < half_count || value == ~u32{0}; };
   if (const Module *module = snapshot_.target().find_module(at);
@@ -261,7 +262,7 @@ bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
   return is_known(whole) || whole == ~u64{0} || (is_half(first) && is_half(second));
 }
 
-// Words of the part that is filled, by address.
+// Calls visit(address) for the recorded words in the part being filled, by address.
 template <class Visit>
 void ExtractedBytes::for_each_word(const std::vector<ReadRecord::Page> &pages, Visit visit) const {
   auto at = std::upper_bound(pages.begin(), pages.end(), start_ & ~(page - 1),
@@ -279,7 +280,8 @@ void ExtractedBytes::keep_what_was_searched() {
   });
 }
 
-// Who unwinds a stack reads registers that methods saved, whatever is in them.
+// Unwinding reads the registers that methods saved on stacks, which may hold any value, so words on stacks need this
+// test.
 void ExtractedBytes::keep_what_was_read() {
   for_each_word(pages_, [&](Address at) {
     const bool is_whole = at >= start_ && at + ReadRecord::word_size <= end_;
@@ -288,14 +290,14 @@ void ExtractedBytes::keep_what_was_read() {
   });
 }
 
-// Who reads a string's length reads a whole word, with its first characters in it.
+// Reading a string's length reads a whole word, which includes its first characters.
 void ExtractedBytes::blank_strings() {
   for (const auto &[start, end] : strings_)
     clear(start, end);
   strings_.clear();
 }
 
-// String literals in metadata are values: they go, even if a read of something near them was recorded.
+// String literals in metadata are values: blank them even if a read near them was recorded.
 void ExtractedBytes::blank_literals() {
   auto literals = std::upper_bound(literals_.begin(), literals_.end(), start_,
                                    [](Address a, const Stretch &s) { return a < s.second; });

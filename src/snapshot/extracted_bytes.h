@@ -1,5 +1,5 @@
-// ExtractedBytes: which memory goes into an extracted core, and what of it is shown there. bytes() is called for
-// ascending addresses, as the objects are walked once, alongside. For snapshot/extract.cc alone.
+// ExtractedBytes: decides which memory goes into an extracted core, and which of it is blanked. fill() must be called
+// for ascending addresses, as the objects are walked once alongside. For snapshot/extract.cc alone.
 #pragma once
 #include "dump/core_writer.h"
 #include "heap/gcdesc.h"
@@ -18,16 +18,16 @@ public:
   u64 heap_bytes() const { return heap_bytes_; }
   u64 stack_bytes() const { return stack_bytes_; }
 
-  // Of a part of one segment.
+  // Fills in a part of one segment.
   void fill(Address address, std::span<std::byte> out);
 
-  // Does a word point at what the heap's roots and frames are made of: an object, a module, a stack?
+  // True if the word points into an object, a module or a stack: roots and frames consist of such words.
   bool is_pointer(u64 word) const;
 
 private:
   using Stretch = std::pair<Address, Address>;
 
-  // What is kept of a type's objects.
+  // The layout data of a type, from which the bytes to keep in its objects follow.
   struct Shape {
     GCDesc references;
     u64 base_size = 0, component_size = 0;
@@ -59,20 +59,20 @@ private:
   const u64 p_;
   std::vector<ReadRecord::Page> pages_, searched_;
   std::vector<Stretch> stacks_, literals_, program_data_; // by address, without overlaps
-  std::vector<Stretch> strings_;                          // their contents, of this part
+  std::vector<Stretch> strings_;                          // contents of the strings in this part
   std::vector<Gap> gaps_;                                 // of the walk
   std::vector<CoreSegment> segments_;
   u64 heap_bytes_ = 0, stack_bytes_ = 0;
 
   TypeTable types_;
   ObjectCursor cursor_;
-  const Object *object_ = nullptr; // the one that the walk is at
+  const Object *object_ = nullptr; // the object that the walk has reached
   bool is_at_end_ = false;
   std::unordered_map<Address, Shape> shapes_;
 
   Address start_ = 0, end_ = 0; // what fill() fills
   std::span<std::byte> out_;
-  std::vector<std::byte> whole_; // the same as the target has it
+  std::vector<std::byte> whole_; // the same part as in the target
 };
 
 } // namespace dnheap

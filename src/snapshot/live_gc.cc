@@ -22,10 +22,10 @@ LiveGc::LiveGc(u64 pid, const SnapshotOptions &options) : pid_(pid), options_(wi
   const Runtime &runtime = snapshot->runtime();
   runtime_ = ".NET" + (runtime.version().empty() ? "" : " " + runtime.version());
   descriptor_ = runtime.descriptor();
-  runtime.gc().get_gc_heaps(); // throws where there is no such GC
+  runtime.gc().get_gc_heaps(); // throws if there is no such GC
 }
 
-// The GC changes its lists only while it says so.
+// The GC changes its lists only while it says so (get_gc_structures_valid).
 std::optional<GcFigures> LiveGc::try_to_look() const {
   LinuxProcess process(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch});
   const std::unique_ptr<Target> target = process.take_target();
@@ -40,10 +40,10 @@ std::optional<GcFigures> LiveGc::try_to_look() const {
         out.bytes[static_cast<u64>(segment.generation)] += segment.end - segment.start;
     try {
       out.out_of_memory.push_back(gc->get_oom_data(heap));
-    } catch (const Error &) { // of some kinds of runtime it is not known where that lies
+    } catch (const Error &) { // unknown place for some kinds of runtime
     }
   }
-  // What was read is kept, so that is asked of the process anew.
+  // Memory that was read is cached, so a fresh target asks the process anew.
   const std::unique_ptr<Target> after =
       LinuxProcess(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch}).take_target();
   if (!problems.empty() || !make_gc(after->memory, descriptor_, options_.hints.gc_readers)->get_gc_structures_valid())
@@ -59,7 +59,7 @@ std::optional<GcFigures> LiveGc::look() const {
         return out;
     } catch (const Interrupted &) {
       throw;
-    } catch (const Error &) { // lists that change may lead anywhere
+    } catch (const Error &) { // changing lists may lead anywhere
       if (tries == most_tries)
         throw;
     }

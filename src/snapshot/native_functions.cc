@@ -35,7 +35,7 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
   const std::optional<ModuleImage> image =
       is_new && module.path.starts_with('/') ? ModuleImage::at(snapshot_.target().memory, module.base) : std::nullopt;
   const std::vector<u8> id = image ? image->build_id() : std::vector<u8>();
-  if (id.size() < 2) // nothing could be told apart
+  if (id.size() < 2) // too short to identify a build
     return known->second;
   known->second.bias = image->bias();
   std::vector<std::string> paths;
@@ -50,7 +50,7 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
     if (std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
         file && elf_section_build_id(file->bytes()) == id) {
       known->second.of.push_back(std::move(file));
-      if (path == module.path || path.ends_with(module.path)) // what follows is the same file again
+      if (path == module.path || path.ends_with(module.path)) // further candidates are the same file
         break;
     }
   return known->second;

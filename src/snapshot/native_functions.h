@@ -1,7 +1,7 @@
-// NativeFunctions: which function of a native module an address lies in, by the symbols of the module's file, or of a
-// debug file that was found already, beside it, or in folders that the user named; only if its build id is the
-// module's. A file is mapped when its module is first asked about, its symbols are looked through once for each
-// address. ELF only. One thread.
+// NativeFunctions: names the function of a native module that contains an address. It uses the symbols of the module's
+// file, or of a debug file that was found already, beside the module, or in folders that the user named; only if its
+// build id is the module's. A file is mapped when its module is first asked about; its symbols are searched once for
+// each address. ELF only. One thread.
 #pragma once
 #include "base/host/host.h"
 #include "snapshot/files/module_folders.h"
@@ -20,7 +20,8 @@ class NativeFunctions {
 public:
   NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders);
 
-  // "poll+0x4f"; empty: it cannot be told. `is_return`: a call returns there, which may be the last of its function.
+  // Returns "poll+0x4f"; empty: unknown. `is_return`: `ip` is a return address, so the call before it counts; the call
+  // may be its function's last instruction.
   std::string find(const Module &module, Address ip, bool is_return = false);
 
 private:

@@ -10,12 +10,12 @@ namespace dnheap {
 namespace {
 
 struct OtherProgram {
-  std::string_view file; // of a module that it has: how its name begins
+  std::string_view file; // beginning of the name of one of its modules
   const char *what;
   std::string_view reader;
-  bool is_whole = false; // the name is no longer
+  bool is_whole = false; // `file` is the whole name
 };
-// Before those that others embed.
+// Programs come before those that they embed.
 constexpr OtherProgram others[] = {
     {"libjvm.so", "a Java program", "jhsdb jmap and Eclipse MAT", true},
     {"jvm.dll", "a Java program", "jhsdb jmap and Eclipse MAT", true},
@@ -37,11 +37,11 @@ constexpr OtherProgram others[] = {
     {"perl", "a Perl program", "gdb", true},
 };
 
-// What Go's linker writes into each program: where its version stands. Behind 32 bytes, and a byte that has its length,
-// since Go 1.18.
+// Go's linker writes this into each program, to mark its version. Since Go 1.18 the version follows at offset 32, after
+// a byte with its length.
 constexpr std::string_view go_build_info = "\xff Go buildinf:";
 
-// The version, or an empty text, of a Go program; nullopt: it is none.
+// Returns the version of a Go program, or an empty text if it is unreadable; nullopt: not a Go program.
 std::optional<std::string> go_version(const Memory &memory, const Module &module) {
   const std::optional<ModuleImage> image = ModuleImage::at(memory, module.base);
   if (!image)
@@ -65,7 +65,7 @@ std::string sentence(const Target &target, const std::string &what, const std::s
   const char *kind = target.container == "process"    ? "a process of "
                      : target.container == "elf-core" ? "a core of "
                                                       : "a dump of ";
-  return "this is " + std::string(kind) + what + ", not of .NET: " + sign + "; what reads it: " + std::string(reader);
+  return "this is " + std::string(kind) + what + ", not of .NET: " + sign + "; read it with: " + std::string(reader);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// What kind of program a target is that has no .NET runtime, told by the modules that it has mapped: so that the error
-// says what the dump is of. Costs a look at each module's name and, for Go, at the variables of each. Any thread.
+// Identifies the kind of program of a target without .NET runtime by its mapped modules, so that the error can say what
+// the dump is of. Costs a look at each module's name and, for Go, at the variables of each. Any thread.
 #pragma once
 #include "target/target.h"
 
@@ -7,7 +7,7 @@
 
 namespace dnheap {
 
-// "this is a core of a Java program: libjvm.so is mapped; …"; empty: not known.
+// Returns "this is a core of a Java program: libjvm.so is mapped; …"; empty: unknown.
 std::string what_other_program(const Target &target);
 
 } // namespace dnheap

@@ -9,8 +9,8 @@ namespace {
 
 struct PassRow {
   Pass pass;
-  Passes rests_on;                       // all of it stands above
-  std::array<std::string_view, 7> names; // of fewer the rest is empty
+  Passes rests_on;                       // dependencies: all stand in rows above
+  std::array<std::string_view, 7> names; // unused ones are empty
 };
 
 constexpr PassRow rows[] = {

@@ -1,5 +1,5 @@
-// Pass: what a Snapshot works out and keeps. Whoever asks for several says so beforehand (Snapshot::prepare), so that
-// they are done in the best order and no walk is done twice; whoever waits can be told their names. Any thread.
+// Pass: a result that a Snapshot computes once and keeps. Callers that need several announce them (Snapshot::prepare),
+// so that they run in the best order and no walk is done twice, and their names can be shown in advance. Any thread.
 #pragma once
 #include "base/enum_set.h"
 
@@ -8,7 +8,7 @@
 
 namespace dnheap {
 
-// In the order in which they are best done. One walk gives index and tally.
+// In the best order of execution. One walk computes both index and tally.
 enum class Pass : u8 {
   runtime,
   heap,
@@ -29,10 +29,10 @@ constexpr Passes operator|(Pass a, Pass b) { return {a, b}; }
 
 inline constexpr Passes all_passes = Passes::of_bits((u32{1} << pass_count) - 1);
 
-// These and all that they rest on.
+// Returns these passes and all that they depend on.
 Passes with_foundations(Passes passes);
 
-// The names that Progress has of these and what they rest on, in their order.
+// Returns the Progress names of these passes and of those they depend on, in order.
 std::vector<std::string_view> names_of(Passes passes);
 
 } // namespace dnheap

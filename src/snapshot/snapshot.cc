@@ -29,12 +29,12 @@ namespace dnheap {
 
 namespace {
 
-// A file that fails again and again is given up.
+// Limits the attempts on a file that fails again and again.
 constexpr int most_tries = 4;
-// Of one process: no real one has more than two or three.
+// In one process: no real one has more than two or three.
 constexpr std::size_t most_runtimes = 64;
 
-// The host of .NET looks for the runtime and loads it.
+// Returns the name of .NET's host, which looks for the runtime and loads it, if only the host is loaded.
 std::string host_alone(const Target &target) {
   for (const Module &module : target.modules)
     if (is_host_library(module.file_name()))
@@ -43,7 +43,7 @@ std::string host_alone(const Target &target) {
   return "";
 }
 
-// Sets words[i] to word(i); returns how many bits are set then.
+// Sets words[i] to word(i); returns how many bits are set afterwards.
 template <class Word> u64 set_words(LargeArray<u64> &words, unsigned threads, Word word) {
   std::atomic<u64> bits = 0;
   parallel_for_parts(words.size(), u64{1} << 16, threads, [&](u64 begin, u64 end, unsigned) {
@@ -69,10 +69,10 @@ struct Snapshot::Results {
   std::unique_ptr<ObjectSizeColumn> sizes;
   std::unique_ptr<std::vector<LoadedAssembly>> assemblies;
   std::unique_ptr<RootOwners> owners;
-  std::vector<OwnedRoot> owned; // what owned_roots points at
+  std::vector<OwnedRoot> owned; // the data that owned_roots points at
   std::unique_ptr<Owners> owned_roots;
   std::unique_ptr<DominatorTree> dominators;
-  std::map<std::type_index, std::shared_ptr<const void>> kept; // the last: these may refer to what stands above
+  std::map<std::type_index, std::shared_ptr<const void>> kept; // must be last: these may refer to the members above
 };
 
 Snapshot::~Snapshot() = default;
@@ -96,7 +96,7 @@ std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const Snapshot
     std::vector<LostBytes> lost = find_lost_bytes();
     if (lost.size() == lost_before)
       return out;
-    // What was read from headers and module files may be wrong. A file that was cut is opened again as it is now.
+    // Headers and module files read so far may be wrong. A file that was cut is opened again as it is now.
     if (tries < most_tries)
       continue;
     for (const LostBytes &l : lost)
@@ -143,8 +143,9 @@ void Snapshot::look_at_resident() {
 
 std::optional<double> Snapshot::pause_seconds() const { return process_ ? process_->pause_seconds() : std::nullopt; }
 
-// For questions that look at objects in any order. Never more than there is room for: the process, and whatever shares
-// its container, must not pay for it. In a folder that the user names it takes room on disk instead.
+// Copies the process for questions that read objects in any order. The copy never takes more memory than is free, since
+// the process, and others in its container, must not suffer. If the user names a folder, the copy takes disk space
+// instead.
 void Snapshot::copy_process() {
   if (!process_ || process_->is_copied())
     return;
@@ -159,8 +160,8 @@ void Snapshot::copy_process() {
   if (size > room)
     throw Error(explain("this question needs a copy of the process, of " + bytes_text(size) + ", but only " +
                         bytes_text(room) + (limited ? " are allowed (--max-memory)" : " of memory are left here") +
-                        ": stat, segments and objects need none; --temp-dir has the copy on disk; or write a dump, and "
-                        "ask that on another machine"));
+                        ": stat, segments and objects need no copy; --temp-dir puts the copy on disk; or write a dump, "
+                        "and open it on another machine"));
   process_->copy(options_.threads, options_.watch);
 }
 
@@ -175,7 +176,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
     target_->memory.record_reads(reads_.get(), searches_.get());
   }
   Timer timer(options_.watch, "module files");
-  // An extracted core has what was read of them.
+  // An extracted core already has everything that was read of them.
   if (!target_->extraction || !options_.module_folders.empty())
     lay_module_files(*target_, options_.module_folders);
   target_->initial.record_reads(initial_reads_.get());
@@ -212,7 +213,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     return open(found[0]);
 
   std::vector<std::unique_ptr<Runtime>> with_heap, without_heap;
-  std::vector<std::string_view> paths_with_heap; // the same file twice is one runtime, of a damaged list of modules
+  std::vector<std::string_view> paths_with_heap; // the same path twice is one runtime, in a damaged list of modules
   std::string list;
   found.resize(std::min(found.size(), most_runtimes));
   for (u64 i = 0; i < found.size(); ++i) {
@@ -238,7 +239,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
     }
   }
   std::string several = "the process has " + std::to_string(found.size()) + " .NET runtimes: " + list;
-  if (with_heap.empty() && without_heap.size() == 1) // of a mini dump
+  if (with_heap.empty() && without_heap.size() == 1) // a mini dump
     return std::move(without_heap[0]);
   if (with_heap.empty())
     throw Error("no heap was found in any of the process's .NET runtimes: " + list);
@@ -248,7 +249,7 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
   return std::move(with_heap[0]);
 }
 
-// What is odd about the dump, above all that it is cut off, often explains an error.
+// Adds what is odd about the dump, above all that it is cut off: that often explains the error.
 std::string Snapshot::explain(const std::string &error) const {
   std::string out = target_->path + ": ";
   for (const std::string &note : target_->notes)
@@ -273,7 +274,7 @@ bool Snapshot::forget_lost_memory() {
   std::sort(target_->absent.begin(), target_->absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   results_ = std::make_unique<Results>();
-  target_->provenance.resize(module_file_rows_); // debug files are looked for again
+  target_->provenance.resize(module_file_rows_); // debug files are searched for again
   for (const LostRange &range : out) {
     const LostBytes &cause = lost[range.cause];
     if (cause.changed)
@@ -293,7 +294,8 @@ bool Snapshot::has_lost_memory() const {
   return !without.take_out(lost).empty();
 }
 
-// What `make` makes, unless part of the memory was lost meanwhile: then it may be wrong, and an error as well.
+// Returns what `make` returns. If part of the memory was lost meanwhile, throws Error instead: the result, or an error,
+// may be wrong then.
 template <class Make> auto Snapshot::made_of_sound_memory(Make make) {
   try {
     auto made = make();
@@ -317,7 +319,7 @@ template <class Make> auto Snapshot::work_out(Pass pass, Make make) {
 void Snapshot::prepare(Passes passes) {
   passes = with_foundations(passes);
   if (passes.has(Pass::index))
-    index(); // copies a live process before anything else is read of it
+    index(); // copies a live process before anything else of it is read
   if (passes.has(Pass::runtime))
     runtime();
   if (passes.has(Pass::heap))
@@ -394,7 +396,7 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
   });
   ObjectFilter rest = filter;
   rest.among = rest.without = nullptr;
-  // Where most objects pass, the others are the fewer ones to look at, and are taken from the counts of all.
+  // If most objects pass, it is cheaper to read the others and subtract their counts from those of all objects.
   const bool are_most = rest.everything() && chosen > index().count() / 2;
   if (are_most)
     set_words(words, options_.threads, [&](u64 i) { return index().starts().words()[i] & ~words[i]; });
@@ -408,7 +410,7 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
 }
 
 const ObjectIndex &Snapshot::index() {
-  if (!process_) // which has its heap, and is copied before anything is read of it
+  if (!process_) // a process has its heap, and is copied before anything is read
     require_heap();
   if (results_->index)
     return *results_->index;
@@ -461,7 +463,7 @@ const LiveObjects &Snapshot::live() {
     results_->live = work_out(Pass::live, [&] {
       const RootSet &from = roots();
       if (from.roots.empty())
-        throw Error(explain("what is alive cannot be told without roots: " +
+        throw Error(explain("live objects are unknown without roots: " +
                             (from.problems.empty() ? "it has none" : from.problems.front())));
       return std::make_unique<LiveObjects>(
           mark_live(index(), references(), root_stages(from), options_.threads, options_.watch));
@@ -500,7 +502,7 @@ void Snapshot::forget_sizes() { results_->sizes.reset(); }
 
 const std::vector<LoadedAssembly> &Snapshot::assemblies() {
   if (!results_->assemblies) {
-    std::vector<std::string> ignored; // static fields are of the same list, and say so
+    std::vector<std::string> ignored; // static fields come from the same list and report these
     results_->assemblies = std::make_unique<std::vector<LoadedAssembly>>(runtime().assemblies(ignored));
   }
   return *results_->assemblies;
@@ -511,7 +513,7 @@ const RootOwners &Snapshot::owners() {
     results_->owners = work_out(Pass::owners, [&] {
       const RootSet &from = roots();
       const ObjectIndex &objects = index();
-      // Types by their MethodTable; what is no object has none.
+      // An object's type is its MethodTable; 0 if it is no object.
       ReferenceReader reader(references());
       auto type_of = [&](Address object) -> u64 {
         OpenedObject opened;

@@ -1,5 +1,5 @@
-// Snapshot: what an embedder opens and every analysis receives: a target with its module files laid under it, its
-// runtime, its heap, and the results of passes, each worked out once and kept until part of the target's memory is lost
+// Snapshot: the open target that every analysis receives: a target with its module files laid under it, its runtime,
+// its heap, and the results of passes. Each result is computed once and kept until part of the target's memory is lost
 // (forget_lost_memory). Not for several threads at once; passes use SnapshotOptions::threads threads themselves.
 // Functions throw Error when they cannot go on.
 #pragma once
@@ -30,12 +30,12 @@ class DominatorTree;
 struct LiveObjects;
 
 struct SnapshotOptions {
-  std::vector<std::string> module_folders; // where to look for module files, besides the paths that the target names
+  std::vector<std::string> module_folders; // searched for module files before the target's own paths
   std::string temp_dir;                    // for decompressing; empty: see TemporaryFile
-  unsigned threads = 0;                    // 0 = as many as there are processors
-  bool pause = true;                       // of a live process: stop its threads while it is read
-  u64 max_memory = 0;                      // that the copy of a live process may take; 0 = no limit
-  std::optional<u32> runtime;              // which runtime, counted from 1, when a process has several
+  unsigned threads = 0;                    // 0 = one per processor
+  bool pause = true;                       // for a live process: stop its threads while it is read
+  u64 max_memory = 0;                      // limit for the copy of a live process; 0 = none
+  std::optional<u32> runtime;              // the runtime to use, counted from 1, if a process has several
   bool record_reads = false;               // for extract_core(): see snapshot/extract.h
   RuntimeHints hints;
   Watch watch;
@@ -43,95 +43,97 @@ struct SnapshotOptions {
 
 class Snapshot {
 public:
-  // Opens a dump. Cheap: maps the file and reads its headers; decompresses it if need be.
+  // Opens a dump. Cheap: maps the file and reads its headers; decompresses it if necessary.
   static std::unique_ptr<Snapshot> open(const std::string &path, const SnapshotOptions &options = {});
-  // Looks into a process that runs on this machine (Linux). It stands still from here on until release_process(), or
-  // until the Snapshot goes away; as soon as the graph is asked for, all its memory is copied and it goes on. Should
-  // the GC be at work, the process is let go and stopped again, for a few seconds at most. From then on use the
-  // Snapshot from this thread only.
+  // Attaches to a process on this machine (Linux). The process stands still until release_process(), or until the
+  // Snapshot is destroyed. As soon as the graph is asked for, all its memory is copied and it goes on. If the GC is at
+  // work, the process is released and stopped again, for a few seconds at most. From then on use the Snapshot from this
+  // thread only.
   static std::unique_ptr<Snapshot> attach(u64 pid, const SnapshotOptions &options = {});
-  // For targets that were made otherwise (tests).
+  // For targets made in other ways (tests).
   Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options);
   ~Snapshot();
 
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
   const SnapshotOptions &options() const { return options_; }
-  // Does a process wait for us?
+  // True if a live process stands still until we release it.
   bool is_pausing() const;
-  // Lets it go on. What was not read of it until then is unknown from now on.
+  // Lets the process go on. Memory not read until then is unknown from now on.
   void release_process();
-  // Which pages of a live process have memory, swapped out or not: as long as it waits, since what works on all of its
-  // memory copies that and lets it go on. Reads 8 bytes per page that is mapped.
+  // Finds out which pages of a live process have memory, swapped out or not. Works only while the process is stopped,
+  // since passes over all memory copy it and release the process. Reads 8 bytes per mapped page.
   void look_at_resident();
-  // What that found, as [start, end) by address. Nullopt for dumps, and where nobody looked in time.
+  // Returns what look_at_resident() found, as [start, end) by address. Nullopt for dumps, and if it was not called in
+  // time.
   const std::optional<std::vector<std::pair<Address, Address>>> &resident() const { return resident_; }
-  // How long it stood still; nullopt for dumps, and without a pause.
+  // Returns how long the process stood still; nullopt for dumps, and if it was not stopped.
   std::optional<double> pause_seconds() const;
-  // Was any of the target's memory lost since it was mapped (base/host/mapping_faults.h)? Then nothing is worked out
-  // any more: that would rest on bytes that were not there, and is an Error. What was worked out before is still sound.
-  // A system call per mapped file.
+  // True if any of the target's memory was lost since it was mapped (base/host/mapping_faults.h). Passes throw Error
+  // then, since their results would depend on lost bytes; earlier results are still valid. A system call per mapped
+  // file.
   bool has_lost_memory() const;
-  // If so, takes out what was lost, throws away all that was worked out, so that no reference to it may be used any
-  // more, and begins again as after open(). on_sound_memory() calls this for whoever can ask again, as ask() (verb.h)
-  // does. Throws Error when nothing is left, a file is another one by now, or a process ended while it was read.
+  // If memory was lost, takes it out, throws away all results (references to them become invalid), and begins again as
+  // after open(). on_sound_memory() calls this for callers that can ask again, as ask() (verb.h) does. Throws Error if
+  // nothing is left, if a file has been replaced, or if a process ended while it was read.
   bool forget_lost_memory();
   unsigned threads() const { return options_.threads; }
-  // The words of the target that were read so far, but by searches; null unless SnapshotOptions::record_reads.
+  // Returns the target's words read so far, except by searches; null unless SnapshotOptions::record_reads.
   const ReadRecord *reads() const { return reads_.get(); }
-  // Those that searches read (Memory::as_searched): candidates for this and that, most of which are something else.
+  // Returns the words read by searches (Memory::as_searched), which try many candidates, most of them wrong.
   const ReadRecord *searches() const { return searches_.get(); }
   const ReadRecord *initial_reads() const { return initial_reads_.get(); }
-  // How many rows of Target::provenance are of module files.
+  // Returns how many rows of Target::provenance are about module files.
   u64 module_file_rows() const { return module_file_rows_; }
 
-  // Works these out, and what they rest on, in the best order.
+  // Computes these passes and all that they depend on, in the best order.
   void prepare(Passes passes);
-  // Is the graph there already? Who can ask it or the heap's memory chooses by that.
+  // True if the graph exists already. Callers that can use either the graph or the heap's memory choose by this.
   bool has_graph() const;
-  // From now on these are expected to be worked out, and no others; at first all are.
+  // Sets the passes expected from now on; at first all are expected.
   void foresee(Passes passes) { foreseen_ = passes; }
-  // Of a dump without heap (Runtime::why_no_heap) nothing that rests on objects is worked out; that is an Error, unless
-  // whoever asks says here that pieces of the heap will do.
+  // For a dump without heap (Runtime::why_no_heap), passes over objects throw Error, unless the caller states here that
+  // pieces of the heap suffice.
   void accept_pieces_of_heap(bool accepts) { accepts_pieces_ = accepts; }
-  // What had to be worked out all the same, for tests.
+  // Returns the passes computed although they were not expected, for tests.
   Passes unforeseen() const { return unforeseen_; }
 
-  // Of several the one that has a GC heap, with a note that names the others. Throws Error when there is none;
-  // UsageError when more than one has a heap and SnapshotOptions::runtime does not choose.
+  // With several runtimes, returns the one that has a GC heap, with a note that names the others. Throws Error if none
+  // has; UsageError if more than one has and SnapshotOptions::runtime does not choose.
   const Runtime &runtime();
   const Heap &heap();
-  // Counts of all objects.
+  // Returns counts of all objects.
   const HeapTally &tally();
-  // Counts of those that pass. Walks at every call; looks at objects one by one where the filter names them, at the
-  // others where most are named.
+  // Returns counts of the objects that pass. Walks at every call. If the filter names objects, it reads only these, or
+  // only the others if most are named.
   HeapTally tally(const ObjectFilter &filter);
-  // Which addresses are objects, and their numbers. One walk gives this and tally(), if this is asked for first.
+  // Returns which addresses are objects, and their numbers. If this is asked for first, one walk computes this and
+  // tally().
   const ObjectIndex &index();
-  // How objects' references are read.
+  // Returns how objects' references are read.
   const References &references();
-  // Everything that keeps objects alive by itself, by name. What could not be read is in RootSet::problems.
+  // Returns everything that keeps objects alive by itself, by name. RootSet::problems says what could not be read.
   const RootSet &roots();
-  // What the roots reach. Throws Error when there are no roots to begin with.
+  // Returns the objects that roots reach. Throws Error if there are no roots to begin with.
   const LiveObjects &live();
-  // All references as arrays; gigabytes for large heaps. Those of RootSet::holders are left out.
+  // Returns all references as arrays; gigabytes for large heaps. References of RootSet::holders are left out.
   const ObjectGraph &graph();
-  // What each object takes in the heap; worked out with the graph.
+  // Returns the size of each object in the heap; computed with the graph.
   ObjectSizes sizes();
   bool has_sizes() const;
-  // Gives back their 4 bytes per object: of what is alive a dominator tree has them, too. Who asks for them again has
-  // them read again, by a walk.
+  // Frees their 4 bytes per object: a dominator tree has the sizes of reachable objects, too. If sizes() is called
+  // again, a walk reads them again.
   void forget_sizes();
-  // What the program has loaded, and whose it is. What could not be read of the list is left out.
+  // Returns the loaded assemblies, and their owners. Leaves out those that could not be read.
   const std::vector<LoadedAssembly> &assemblies();
-  // Who owns what its roots reach.
+  // Returns the owners of what the roots reach.
   const RootOwners &owners();
-  // The roots as the graph's algorithms want them.
+  // Returns the roots in the form that graph algorithms take.
   const Owners &owned_roots();
-  // What would be freed with what: some 4 s for 46 million objects.
+  // Returns the dominator tree: some 4 s for 46 million objects.
   const DominatorTree &dominators();
-  // What an analysis worked out of all this, and others want to find again: one of each type, kept like a pass. `make`
-  // gives a shared pointer to it; it may ask for passes and for other kept ones.
+  // Returns a value that an analysis computed from all this and that others reuse: one of each type, kept like a pass.
+  // `make` returns a shared pointer to it; it may ask for passes and for other kept values.
   template <class T, class Make> std::shared_ptr<const T> kept(Make make) {
     const std::type_index type(typeid(T));
     if (std::shared_ptr<const void> known = find_kept(type))
@@ -143,7 +145,7 @@ public:
 
 private:
   std::shared_ptr<const void> find_kept(std::type_index type) const;
-  // Throws Error if part of the memory was lost meanwhile: what was made may be wrong then.
+  // Throws Error if part of the memory was lost meanwhile, as the new value may be wrong then.
   void keep(std::type_index type, std::shared_ptr<const void> made);
   std::unique_ptr<Runtime> choose_runtime();
   std::string explain(const std::string &error) const;
@@ -166,8 +168,8 @@ private:
   std::unique_ptr<Results> results_;
 };
 
-// What `use` gives for the snapshot. If part of its memory was lost meanwhile, that, or the error, is thrown away, and
-// `use` is called again; four times, then it is an Error. What `use` gives may refer to the snapshot's results.
+// Returns what `use` returns for the snapshot. If part of its memory was lost meanwhile, discards the result or error
+// and calls `use` again; after four tries it is an Error. The result of `use` may refer to the snapshot's results.
 template <class Use> auto on_sound_memory(Snapshot &snapshot, Use use) {
   constexpr int most_tries = 4;
   for (int tries = 0; tries < most_tries; ++tries) {

@@ -14,14 +14,14 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_embedded = 64 << 20; // bytes of a .pdb inside a module, compressed
-constexpr u64 most_named = 3;           // modules that a note names
+constexpr u64 most_embedded = 64 << 20; // largest .pdb inside a module, compressed
+constexpr u64 most_named = 3;           // modules named in a note
 constexpr u64 most_of_name = 200;       // characters
 
 std::string name_in(const std::string &path) { return path.substr(path.find_last_of("/\\") + 1); }
 std::string folder_in(const std::string &path) { return path.substr(0, path.find_last_of("/\\") + 1); }
 
-// Where the module's image lies in memory: section by section, or as in its file.
+// Returns the module's image in memory: mapped section by section, or as in its file.
 std::optional<PeImage> image_of(const Memory &memory, const std::vector<Address> &bases) {
   for (Address base : bases)
     for (bool mapped : {true, false})
@@ -30,7 +30,7 @@ std::optional<PeImage> image_of(const Memory &memory, const std::vector<Address>
   return std::nullopt;
 }
 
-// The framework comes without symbols: of that nobody has to be told.
+// True for the framework's assemblies: they come without symbols, so no note mentions them.
 bool is_framework_name(const std::string &name) {
   return name.starts_with("System.") || name.starts_with("Microsoft.") || name == "mscorlib.dll" ||
          name == "netstandard.dll" || name == "WindowsBase.dll";
@@ -132,7 +132,7 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
   const std::optional<PeImage> image = image_of(memory, bases);
   const std::optional<PeImage::CodeView> named = image ? image->portable_code_view() : std::nullopt;
   if (!named) {
-    to.why = image ? "it names no portable .pdb" : "the dump lacks what says which .pdb belongs to it";
+    to.why = image ? "it names no portable .pdb" : "the name of its .pdb is not in the dump";
     return;
   }
   std::vector<std::byte> id(named->guid.size() + 4);
@@ -184,7 +184,7 @@ std::vector<Provenance> SourceLines::files(std::vector<std::string> &problems) {
   return out;
 }
 
-// Below the user's folders, then beside the module, then where the compiler put it.
+// Candidates: first below the user's folders, then beside the module, then where the compiler put it.
 std::vector<std::string> SourceLines::candidates(const Module *module, const std::string &pdb_path) {
   const std::string name = name_in(pdb_path);
   std::vector<std::string> out;
@@ -223,7 +223,7 @@ std::vector<std::string> SourceLines::notes() const {
                               without.size() > most_named ? ", …" : ""));
   }
   if (il_offsets_ && il_offsets_->unread_methods())
-    out.push_back(fmt::format("source lines: the dump lacks what tells where {} of the methods stand",
+    out.push_back(fmt::format("source lines: the IL offsets of {} of the methods are not in the dump",
                               count_text(il_offsets_->unread_methods())));
   return out;
 }

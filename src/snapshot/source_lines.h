@@ -1,6 +1,6 @@
-// SourceLines: which line of which source file a place in a method comes from, by the portable PDBs that belong to the
-// modules: inside them, beside them, or in folders that the user named; each checked by the id that its module has of
-// it. A module's is looked for when one of its methods is first asked about; a line costs some µs, once. One thread.
+// SourceLines: finds the source line of a place in a method from the portable PDBs that belong to the modules: inside
+// them, beside them, or in folders that the user named; each must have the id that its module states. A module's PDB is
+// searched for when one of its methods is first asked about; a line costs some µs, once. One thread.
 #pragma once
 #include "metadata/portable_pdb.h"
 #include "runtime/coreclr/core_clr.h"
@@ -15,14 +15,14 @@ namespace dnheap {
 class Snapshot;
 
 struct SourceLine {
-  std::string file; // as the compiler was told: a full path; empty: it is not known
+  std::string file; // the full path given to the compiler; empty: unknown
   u32 line = 0;
 
   explicit operator bool() const { return line != 0; }
-  std::string text() const; // "Cart.cs:41"; empty: it is not known
+  std::string text() const; // "Cart.cs:41"; empty: unknown
 };
 
-// Where a method stands.
+// The place in a method.
 struct SourcePlace {
   std::optional<u32> il_offset;
   SourceLine at;
@@ -30,23 +30,24 @@ struct SourcePlace {
 
 class SourceLines {
 public:
-  // `folders`: of symbols, searched whole. Of kinds of runtime but CoreCLR nothing is known.
+  // `folders`: of symbols, searched whole. Finds nothing for runtimes other than CoreCLR.
   SourceLines(Snapshot &snapshot, const std::vector<std::string> &folders);
   ~SourceLines();
 
-  // `returns_there`: a call returns to `ip`, and what counts is the call.
+  // `returns_there`: `ip` is a return address, so the call before it counts.
   SourcePlace find(Address method_desc, Address ip, bool returns_there);
-  // Of an asynchronous method's type (its state machine): where the await of that number stands.
+  // Returns the line of the await with that number, for an asynchronous method's type (its state machine).
   SourceLine find_await(Address machine_type, u32 number);
 
-  // What the method's local variable with that number is called at `ip`; empty: it is not known.
+  // Returns the name of the method's local variable with that number at `ip`; empty: unknown.
   std::string local(Address method_desc, Address ip, u32 number);
 
-  // Which symbols each loaded assembly has, or why none; of the framework's, which come without, those that have. Looks
-  // for all of them. What ends the list of assemblies early is added to `problems`.
+  // Returns the symbols of each loaded assembly, or why it has none; framework assemblies, which come without, are
+  // listed only if they have symbols. Looks for all of them. If the list of assemblies ends early, adds why to
+  // `problems`.
   std::vector<Provenance> files(std::vector<std::string> &problems);
 
-  // Why lines are not known, for an answer's notes.
+  // Returns notes for an answer: why lines are unknown.
   std::vector<std::string> notes() const;
 
 private:
@@ -55,21 +56,21 @@ private:
     std::optional<PortablePdb> pdb;
     std::string module; // its file's name
     bool is_wanted = true;
-    std::string file;     // it is of; empty: it has none, or is inside the module
-    std::string rejected; // a file of that name, which is another build's
-    std::string why;      // it has it, or has it not
+    std::string file;     // the symbol file; empty: none, or inside the module
+    std::string rejected; // a file of that name from another build
+    std::string why;      // how it was identified, or why there is none
   };
   const Symbols &symbols_of(Address module);
   void find_symbols(Address module, Symbols &to);
-  // False: it is of another build, or none at all.
+  // Returns false if it is of another build, or no PDB at all.
   bool take(Bytes file, std::shared_ptr<const void> storage, Bytes id, Symbols &to) const;
   std::vector<std::string> candidates(const Module *module, const std::string &pdb_path);
-  // Of the module that declares the method, and the method's row there; null: none.
+  // Returns the symbols of the module that declares the method, and its row there; null: none.
   const Symbols *symbols_of_method(Address method_desc, u32 &row);
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;
 
   Snapshot &snapshot_;
-  const CoreClr *clr_; // null: another kind
+  const CoreClr *clr_; // null: another kind of runtime
   std::string framework_;
   ModuleFolders symbols_, modules_;
   std::optional<MethodDescs> methods_;

@@ -9,7 +9,7 @@
 namespace dnheap {
 
 Memory::Memory(Format format, std::vector<Range> ranges) : format_(format) {
-  // Cut what would wrap around the end of the address space, drop what is empty.
+  // Cut ranges at the end of the address space, and drop empty ones.
   u64 last = format.pointer_size == 8 ? ~u64{0} : 0xffffffffu;
   std::erase_if(ranges, [&](const Range &r) { return r.bytes.empty() || r.address > last; });
   for (Range &r : ranges)
@@ -113,11 +113,11 @@ u64 Memory::known_bytes(Address start, Address end) const {
 
 const Range *Memory::locate(Address address) const {
   address &= address_bits_;
-  // Who reads a word mostly reads next to it afterwards. What is remembered may be of another Memory: it is checked.
+  // The next read is usually near the last one. The remembered range may belong to another Memory, so it is checked.
   thread_local u64 recent = 0;
   if (recent < ranges_.size() && address - ranges_[recent].address < ranges_[recent].bytes.size())
     return &ranges_[recent];
-  if (ranges_.empty() || address >= ranges_.back().end()) // most words of garbage
+  if (ranges_.empty() || address >= ranges_.back().end()) // rejects most words of garbage
     return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                              [](Address a, const Range &r) { return a < r.address; });

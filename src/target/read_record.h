@@ -1,6 +1,6 @@
-// ReadRecord: which words of a target's memory were read, so that what answers rest on can be kept and the rest left
-// out (snapshot/extract.h). A Memory that was given one notes every read in it, some 50 ns each; one that was not pays
-// a test of a pointer per look-up. add() may be called from any number of threads, pages() once all are done.
+// ReadRecord: records which words of a target's memory were read, so that everything answers depend on can be kept and
+// the rest left out (snapshot/extract.h). A Memory with a record stores every read in it, some 50 ns each; one without
+// pays a test of a pointer per look-up. add() may be called from any number of threads, pages() once all are done.
 #pragma once
 #include "base/bytes.h"
 
@@ -22,9 +22,9 @@ public:
   };
 
   void add(Address address, u64 size) { add(address, size, true); }
-  // The pages only.
+  // Adds the pages only, without words.
   void add_place(Address address, u64 size) { add(address, size, false); }
-  // By address.
+  // Returns the pages by address.
   std::vector<Page> pages() const;
 
 private:

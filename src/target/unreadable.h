@@ -1,4 +1,4 @@
-// Unreadable: the target lacks memory that is needed, whatever else is sound. Thrown by Memory (memory.h).
+// Unreadable: memory that is needed is not in the target, although the rest is valid. Thrown by Memory (memory.h).
 #pragma once
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
-// WordWindow: pointer-sized words and bytes of a target's memory, mostly in the order of their addresses: a look at
-// what malloc wrote between its blocks. Of a dump a step is a few loads; of a live process, whose memory it does not
-// keep, 256 KiB are copied at a time. Nothing is noted in a ReadRecord. For one thread.
+// WordWindow: reads pointer-sized words and bytes of a target's memory, mostly in address order: for malloc's data
+// between its blocks. In a dump a step is a few loads; from a live process, whose memory it does not keep, it copies
+// 256 KiB at a time. Nothing is recorded in a ReadRecord. For one thread.
 #pragma once
 #include "target/memory.h"
 
@@ -12,7 +12,7 @@ class WordWindow {
 public:
   explicit WordWindow(const Memory &memory) : memory_(&memory) {}
 
-  // Nullopt: not known.
+  // Returns nullopt if the word is unknown.
   std::optional<u64> word(Address address) {
     const u64 size = memory_->format().pointer_size;
     if (address - start_ < bytes_.size() && bytes_.size() - (address - start_) >= size)

@@ -134,10 +134,10 @@ TEST_F(WatchProgram, WhatCannotBeIsSaidAtOnce) {
     std::string error;
   } const cases[] = {
       {"-p 1 --when 'rss>1G'", 2, "missing -o: usage: dnheap watch [-p PID] -o DIR [options]"},
-      {"-p 1" + to, 2, "when is a core to be taken? --when CONDITION, such as --when 'rss>1.5G' or --when oom"},
+      {"-p 1" + to, 2, "missing --when CONDITION, such as --when 'rss>1.5G' or --when oom"},
       {"-p 1 --when 'rss>1G' -o " + folder.path("none"), 2,
        "--output: '" + folder.path("none") + "' is not a folder: cores go there, so make it first"},
-      {"-p 1 --when rss" + to, 2, "--when: 'rss' is no condition: behind the name stands > and a size, as in rss>1.5G"},
+      {"-p 1 --when rss" + to, 2, "--when: 'rss' is no condition: the name needs > and a size, as in rss>1.5G"},
       {"core.1 --when oom" + to, 2, "watch looks at a process that runs here, not at a file: -p PID"},
       {"-p 1 --when oom --keep 0" + to, 2, "--keep: '0' is not a number from 1 to 10000"},
       {"-p 1 --when oom --every 0" + to, 2, "--every: '0' is not a time such as 90s, 30m, 1.5h or 2d"},

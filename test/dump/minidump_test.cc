@@ -315,7 +315,7 @@ TEST(Minidump, WhatCannotBeRead) {
   EXPECT_EQ(complaint(writer), "this minidump holds no memory");
   std::vector<std::byte> file = small_dump().write();
   std::fill_n(file.begin() + 8, 4, std::byte{0});
-  EXPECT_EQ(Opened(file).error, "this minidump has no streams: whoever wrote it did not finish");
+  EXPECT_EQ(Opened(file).error, "this minidump has no streams: its writer did not finish");
 }
 
 TEST(Minidump, NumbersThatLie) {

@@ -97,7 +97,7 @@ constexpr std::string_view closing = "; dnheap opens ELF cores and Windows minid
 
 TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   auto expected = [](const char *what) { return "not a dump: " + std::string(what) + std::string(closing); };
-  EXPECT_EQ(complaint(""), expected("the file is empty: whoever wrote it had no room, or was not allowed to"));
+  EXPECT_EQ(complaint(""), expected("the file is empty: its writer had no room, or no permission"));
   EXPECT_EQ(complaint("hello\nworld\n"), expected("text"));
   EXPECT_EQ(complaint("MZ\x90\x01\x02"),
             expected("a Windows program (PE): dnheap reads a dump of its process: dotnet-dump, procdump -ma"));
@@ -105,7 +105,7 @@ TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   EXPECT_EQ(complaint("\xcf\xfa\xed\xfe\x07"), expected("a Mach-O file"));
   EXPECT_EQ(complaint("\x12\x34\x56\x78\x9a"), expected("unknown contents (first bytes 12 34 56 78)"));
   EXPECT_EQ(complaint(std::string(600, '\0') + "core"),
-            expected("it begins with zeros: whoever wrote or copied it did not finish"));
+            expected("it begins with zeros: writing or copying it was not finished"));
   EXPECT_EQ(complaint("\x01"), expected("unknown contents (first bytes 01)"));
   test::ElfLibraryWriter library{.format = {8, ByteOrder::little}};
   EXPECT_EQ(

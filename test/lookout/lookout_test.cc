@@ -112,7 +112,7 @@ TEST_F(LookoutTest, SaysOnceThatAConditionCannotBeTold) {
   Script script = of(std::vector<double>(30, 0));
   watch(script);
   EXPECT_EQ(told(), "began@0 blind@9 ended@30");
-  EXPECT_TRUE(text_of(events[1]).ends_with(" rss>1.5G cannot be told: it is dark"));
+  EXPECT_TRUE(text_of(events[1]).ends_with(" rss>1.5G cannot be measured: it is dark"));
 }
 
 TEST_F(LookoutTest, AShareOfNoLimitIsRefused) {

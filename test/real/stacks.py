@@ -432,7 +432,7 @@ def rows_of(answer, only=None):
     return {name: [row for row in answer["tables"][name] if only is None or row["os_id"] in only] for name in ("frames", "references")}
 
 
-LACKS_OFFSETS = "source lines: the dump lacks what tells where "
+LACKS_OFFSETS = "source lines: the IL offsets of "
 
 
 def as_live(alive, stacks, held):

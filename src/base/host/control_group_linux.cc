@@ -7,9 +7,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_text = 16 << 20; // of mounts: thousands on hosts with many containers
+constexpr u64 most_text = 16 << 20; // of mountinfo: hosts with many containers have thousands of mounts
 
-// The part of `text` before `separator`, which is taken off with it.
+// Returns the part of `text` before `separator`, and removes both from `text`.
 std::string_view take_part(std::string_view &text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -91,7 +91,7 @@ std::vector<GroupFolder> group_folders(std::string_view controller, std::string_
     std::string path = group->substr(root.size());
     if (path == "/")
       path = "";
-    // "/.." is above what can be seen here.
+    // "/.." is above the part visible from here.
     if ((!path.empty() && path[0] != '/') || (path + "/").find("/../") != path.npos)
       continue;
     out.push_back({std::string(mount), std::move(path), is_unified});
@@ -113,7 +113,7 @@ std::vector<GroupMemory> read_group_memory(const GroupFolder &folder, const std:
   }
 }
 
-// The own hierarchy first: it may show more groups above.
+// Tries our own hierarchy first, since it may show more groups above.
 std::vector<GroupMemory> group_memory(u64 pid) {
   const std::string process = "/proc/" + std::to_string(pid);
   const std::string groups = kernel_text(process + "/cgroup").value_or("");

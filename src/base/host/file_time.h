@@ -1,4 +1,4 @@
-// Times of day: when a file was written last, and now, in seconds since 1970 (UTC). A system call each; any thread.
+// Times in seconds since 1970 (UTC): when a file was last written, and now. A system call each; any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -7,7 +7,7 @@
 
 namespace dnheap {
 
-// Nothing where there is no such file, or its time is before 1970.
+// Nullopt if there is no such file, or its time is before 1970.
 std::optional<u64> modified_at(const std::string &path);
 u64 seconds_now();
 

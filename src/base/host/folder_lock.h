@@ -1,5 +1,5 @@
-// FolderLock: a folder that one program works in at a time. Goes when the object does, or the process. Not on Windows,
-// where the constructor throws Error.
+// FolderLock: reserves a folder for one program at a time. Released when the object is destroyed or the process ends.
+// On Windows the constructor always throws Error.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@ namespace dnheap {
 
 class FolderLock {
 public:
-  // Throws Error where another has it, or there is no such folder.
+  // Throws Error if another program has the folder, or if there is no such folder.
   explicit FolderLock(const std::string &folder);
   ~FolderLock();
   FolderLock(const FolderLock &) = delete;

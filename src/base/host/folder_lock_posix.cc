@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// The folder itself is locked, so that nothing has to be written to it. Some network file systems know no locks.
+// Locks the folder itself, so that nothing has to be written to it. Some network file systems do not support locks.
 FolderLock::FolderLock(const std::string &folder) {
   folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0)

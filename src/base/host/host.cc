@@ -1,4 +1,4 @@
-// What is the same on all hosts.
+// The code that all hosts share.
 #include "base/host/host.h"
 
 #include "base/error.h"
@@ -24,9 +24,9 @@ TemporaryFile::TemporaryFile(TemporaryFile &&other) noexcept
 
 namespace {
 
-// write(offset, piece) for all but whole blocks of zeros, which a file that is longer has anyway.
+// Calls write(offset, piece) for everything except whole blocks of zeros, which extending the file creates anyway.
 template <class Write> void write_without_zeros(u64 block_size, u64 offset, Bytes bytes, Write write) {
-  u64 pending = 0; // of the front of `bytes`: not zero, not written yet
+  u64 pending = 0; // bytes at the front of `bytes` that are not zero and not written yet
   auto flush = [&] {
     if (pending)
       write(offset, bytes.first(pending));
@@ -61,7 +61,7 @@ void TemporaryFile::write(Bytes bytes) {
 }
 
 void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
-  constexpr u64 block = 64 << 10; // smaller ones would take too many calls
+  constexpr u64 block = 64 << 10; // smaller blocks would take too many calls
   if (const std::optional<FreeRoom> room = free_room(); room && room->free < bytes.size() + room->to_leave)
     throw Error("cannot write " + std::string(what_) + " to a temporary file in " + folder_ + ": after " +
                 bytes_text(offset) + " there are " + bytes_text(room->free) +
@@ -81,7 +81,7 @@ std::optional<TemporaryFile::FreeRoom> TemporaryFile::free_room() const {
 }
 
 std::string NewFile::followed(const std::string &path) {
-  constexpr int most_links = 40; // as Linux has it
+  constexpr int most_links = 40; // as in Linux
   std::filesystem::path out = path;
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(out, error) && links < most_links; ++links)

@@ -72,7 +72,7 @@ MappedFile::try_in_memory(u64 most, const std::function<std::optional<u64>(std::
     return nullptr;
 #ifdef MADV_HUGEPAGE
   if (most > u64{1} << 24)
-    ::madvise(at, most, MADV_HUGEPAGE); // a wish, as ever
+    ::madvise(at, most, MADV_HUGEPAGE); // only a hint
 #endif
   std::span<std::byte> memory(static_cast<std::byte *>(at), most);
   std::shared_ptr<MappedFile> out(new MappedFile(memory));
@@ -99,7 +99,7 @@ std::span<std::byte> MappedFile::replace_by_memory(Bytes part) const {
       MAP_FAILED)
     return {};
 #ifdef MADV_HUGEPAGE
-  ::madvise(at, part.size(), MADV_HUGEPAGE); // a wish, as ever
+  ::madvise(at, part.size(), MADV_HUGEPAGE); // only a hint
 #endif
   return {static_cast<std::byte *>(at), part.size()};
 }
@@ -130,7 +130,7 @@ TemporaryFile::TemporaryFile(const std::string &folder, const char *what) : what
       return;
     }
 #endif
-    std::string name = candidate + "/dnheap-XXXXXX"; // not every file system has files without a name
+    std::string name = candidate + "/dnheap-XXXXXX"; // fallback, as not every file system has files without a name
     file_ = ::mkstemp(name.data());
     if (file_ >= 0) {
       ::unlink(name.c_str()); // from here on the file is freed whatever happens to this process
@@ -187,7 +187,7 @@ void TemporaryFile::fail_to_write(u64 at) const {
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   std::string name = "the temporary file in " + folder_;
-  set_size(size_); // zeros at its end were not written
+  set_size(size_); // adds zeros at the end, which were not written
   int file = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
   if (file < 0)
     throw Error("cannot map " + name + ": " + std::strerror(errno));
@@ -211,7 +211,7 @@ void NewFile::open_to_others() {
   if (::stat(path_.c_str(), &before) == 0) {
     mode = before.st_mode & 0777;
   } else {
-    const mode_t kept_back = ::umask(0); // which nothing reads without changing it
+    const mode_t kept_back = ::umask(0); // the mask cannot be read without changing it
     ::umask(kept_back);
     mode &= ~kept_back;
   }
@@ -276,8 +276,8 @@ namespace {
 std::atomic<void (*)(int)> interrupt_handler{nullptr};
 std::atomic<bool> was_interrupted{false};
 
-// A signal that comes just before a write which then waits for its reader does not end it. So one more comes each
-// second.
+// A signal that arrives just before a write starts to wait for its reader does not interrupt that write. So raise
+// another one each second.
 void on_alarm(int) { ::alarm(1); }
 
 void on_interrupt(int signal) {

@@ -1,5 +1,5 @@
-// Windows. Files are kept as numbers of the C runtime, as on other hosts; what it cannot do is asked of the handle
-// behind.
+// Windows. Files are numbers of the C runtime, as on other hosts; operations that it lacks use the handle behind the
+// number.
 #include "base/error.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
@@ -29,7 +29,7 @@ namespace {
 
 HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(::_get_osfhandle(file)); }
 
-// Takes over the handle. −1 where it is none.
+// Takes over the handle. Returns −1 if it is invalid.
 int file_of(HANDLE handle) {
   return handle == INVALID_HANDLE_VALUE ? -1 : ::_open_osfhandle(reinterpret_cast<std::intptr_t>(handle), _O_BINARY);
 }
@@ -43,7 +43,7 @@ std::string random_word() {
   return out;
 }
 
-// A new file; pages that are never written take no room. −1: last error.
+// Creates a file whose unwritten pages take no room. Returns −1 on failure, with the last error set.
 int create_file(const std::string &path, DWORD shared, DWORD flags) {
   const HANDLE handle =
       ::CreateFileW(wide(path).c_str(), GENERIC_READ | GENERIC_WRITE, shared, nullptr, CREATE_NEW, flags, nullptr);
@@ -54,7 +54,7 @@ int create_file(const std::string &path, DWORD shared, DWORD flags) {
   return file_of(handle);
 }
 
-// False: last error.
+// Returns false on failure, with the last error set.
 bool write_bytes(int file, u64 offset, Bytes bytes) {
   constexpr std::size_t most = std::size_t{1} << 30;
   while (!bytes.empty()) {
@@ -88,7 +88,7 @@ MappedFile::MappedFile(int file, u64 size, const std::string &name, bool others_
   if (const HANDLE section = ::CreateFileMappingW(handle_of(file), nullptr, PAGE_READONLY, 0, 0, nullptr)) {
     at = ::MapViewOfFile(section, FILE_MAP_READ, 0, 0, size);
     const DWORD error = ::GetLastError();
-    ::CloseHandle(section); // the view keeps it
+    ::CloseHandle(section); // the view keeps the section alive
     ::SetLastError(error);
   }
   if (!at) {
@@ -103,7 +103,7 @@ MappedFile::MappedFile(int file, u64 size, const std::string &name, bool others_
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path) {
   if (is_folder(path))
     throw Error(path + ": is a folder, not a file");
-  // Nobody may write to it meanwhile: see mapping_faults_windows.cc.
+  // Shared without write access, so that nobody can change the file: see mapping_faults_windows.cc.
   const HANDLE handle = ::CreateFileW(wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
                                       OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
   if (handle == INVALID_HANDLE_VALUE)
@@ -140,11 +140,11 @@ MappedFile::~MappedFile() {
     ::VirtualFree(at, 0, MEM_RELEASE);
     return;
   }
-  ::UnmapViewOfFile(at); // before its file is closed: a temporary one goes then
+  ::UnmapViewOfFile(at); // before the file is closed, which removes a temporary one
   unwatch_mapping(watched_);
 }
 
-// There are no parts of views that could be replaced.
+// Windows cannot replace a part of a view.
 std::span<std::byte> MappedFile::replace_by_memory(Bytes) const { return {}; }
 void MappedFile::protect(Bytes) const {}
 void MappedFile::will_read(Bytes) {}
@@ -168,7 +168,7 @@ TemporaryFile::TemporaryFile(const std::string &folder, const char *what) : what
   throw Error("no folder for a temporary file can be written to: tried " + tried + "; give one with --temp-dir DIR");
 }
 
-// A temporary file stays in the cache as long as there is room.
+// A temporary file stays in the cache as long as there is room, so it serves as memory.
 TemporaryFile TemporaryFile::in_memory(const char *what) { return TemporaryFile("", what); }
 
 TemporaryFile::~TemporaryFile() {
@@ -193,7 +193,7 @@ void TemporaryFile::fail_to_write(u64 at) const {
 
 std::shared_ptr<const MappedFile> TemporaryFile::map() const {
   std::string name = "the temporary file in " + folder_;
-  set_size(size_); // zeros at its end were not written
+  set_size(size_); // adds zeros at the end, which were not written
   HANDLE copy = INVALID_HANDLE_VALUE;
   const HANDLE self = ::GetCurrentProcess();
   if (!::DuplicateHandle(self, handle_of(file_), self, &copy, 0, FALSE, DUPLICATE_SAME_ACCESS))
@@ -211,7 +211,7 @@ NewFile::NewFile(const std::string &path) : path_(followed(path)) {
     throw Error("cannot write to " + path + ": " + what_failed());
 }
 
-void NewFile::open_to_others() {} // files have the rights of their folder
+void NewFile::open_to_others() {} // files have the permissions of their folder
 
 NewFile::~NewFile() {
   if (file_ < 0)
@@ -252,10 +252,10 @@ void NewFile::commit() {
 std::string file_name_of(const std::string &path) { return path.substr(path.find_last_of("/\\:") + 1); }
 
 void make_streams_safe() {
-  // The same bytes as on other hosts: no \r before \n.
+  // Write the same bytes as on other hosts: no \r before \n.
   for (int stream = 0; stream <= 2; ++stream)
     ::_setmode(stream, _O_BINARY);
-  // Consoles take UTF-8 and what moves the cursor, where they are asked to.
+  // Consoles accept UTF-8 and cursor movements only if asked to.
   ::SetConsoleOutputCP(CP_UTF8);
   for (DWORD stream : {STD_OUTPUT_HANDLE, STD_ERROR_HANDLE})
     if (DWORD mode = 0; ::GetConsoleMode(::GetStdHandle(stream), &mode))
@@ -267,10 +267,10 @@ namespace {
 std::atomic<void (*)(int)> interrupt_handler{nullptr};
 std::atomic<bool> was_interrupted{false};
 
-// In a thread that Windows starts for it.
+// Runs in a thread that Windows starts for it.
 BOOL WINAPI on_control(DWORD event) {
   if (event != CTRL_C_EVENT || was_interrupted.exchange(true))
-    return FALSE; // which ends the process
+    return FALSE; // ends the process
   interrupt_handler.load()(SIGINT);
   return TRUE;
 }
@@ -285,10 +285,10 @@ void catch_interrupts(void (*handler)(int signal)) {
 }
 
 int write_all(std::FILE *stream, std::string_view bytes) {
-  constexpr std::size_t most = 1 << 20; // what a pipe takes at once is limited
+  constexpr std::size_t most = 1 << 20; // a pipe takes a limited amount at once
   while (!bytes.empty()) {
     const int n = ::_write(::_fileno(stream), bytes.data(), static_cast<unsigned>(std::min(bytes.size(), most)));
-    if (n < 0) // EINVAL is said as well of pipes that nobody reads
+    if (n < 0) // EINVAL is also reported for pipes that nobody reads
       return errno == EINVAL && ::GetFileType(handle_of(::_fileno(stream))) == FILE_TYPE_PIPE ? EPIPE : errno;
     bytes.remove_prefix(static_cast<std::size_t>(n));
     if (!bytes.empty() && was_interrupted)

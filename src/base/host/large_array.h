@@ -1,7 +1,7 @@
-// LargeArray: a column of up to billions of numbers, zero at first. Its pages come straight from the operating system,
-// the huge ones where there are such (random access to gigabytes of small pages costs a page walk each), and go back
-// when it ends. Memory is taken when it is first written to. Throws std::bad_alloc. Not safe for writing without care:
-// whoever shares one between threads sees to it that each writes its own elements, or uses std::atomic_ref.
+// LargeArray: a column of up to billions of numbers, zero at first. Its pages come directly from the operating system,
+// as huge pages if available (random access to gigabytes of small pages costs a page walk each), and are returned by
+// the destructor. A page takes memory once it is written. Throws std::bad_alloc. Threads that share one must write
+// different elements, or use std::atomic_ref.
 #pragma once
 #include "base/integers.h"
 
@@ -12,7 +12,7 @@
 
 namespace dnheap {
 
-void *take_pages(u64 bytes); // null when bytes = 0
+void *take_pages(u64 bytes); // null if bytes = 0
 void give_back_pages(void *pages, u64 bytes);
 
 template <class T> class LargeArray {

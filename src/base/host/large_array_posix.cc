@@ -6,7 +6,8 @@
 namespace dnheap {
 namespace {
 
-// Small arrays are not worth mappings of their own: the system joins neighbours, and clears a huge page for the first.
+// Small arrays are not worth mappings of their own: the system joins neighbours, and would clear a whole huge page for
+// the first.
 constexpr u64 worth_mapping = u64{1} << 20;
 
 } // namespace
@@ -22,7 +23,7 @@ void *take_pages(u64 bytes) {
   if (pages == MAP_FAILED)
     throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-  ::madvise(pages, bytes, MADV_HUGEPAGE); // a wish: where it is not granted, small pages serve
+  ::madvise(pages, bytes, MADV_HUGEPAGE); // a hint: if it is refused, small pages are used
 #endif
   return pages;
 }

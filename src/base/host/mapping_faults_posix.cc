@@ -12,9 +12,9 @@
 
 namespace dnheap {
 
-// The signal handler reads these without a lock. They are never freed, only used again.
+// The signal handler reads these without a lock. They are never freed, only reused.
 struct WatchedMapping {
-  std::atomic<u64> version{0}; // odd while not in use, or being changed
+  std::atomic<u64> version{0}; // odd while unused or being changed
   std::atomic<u64> start{0}, size{0};
   std::atomic<int> file{-1};
   std::atomic<std::atomic<u64> *> bad_pages{nullptr}; // a bit for each page
@@ -25,8 +25,8 @@ struct WatchedMapping {
   // The signal handler does not look at these.
   std::string name;
   bool others_may_write = false;
-  timespec changed_at{};            // as first seen, then as seen after the file was cut
-  std::vector<std::byte> beginning; // to tell a file that was cut from a shorter one that was written in its place
+  timespec changed_at{};            // as first seen, later as seen after the file was cut
+  std::vector<std::byte> beginning; // shows whether a shorter file was cut or replaced
   u64 seen_cut = 0;
   bool was_changed = false;
 };
@@ -35,7 +35,7 @@ namespace {
 
 constexpr u64 beginning_size = 64 << 10;
 
-std::mutex registry;                          // taken by all functions but the signal handler
+std::mutex registry;                          // locked by all functions except the signal handler
 std::atomic<WatchedMapping *> first{nullptr}; // list of all entries, free ones included
 std::atomic<u64> losses{0};
 std::atomic<u64> page_bytes{4096};
@@ -55,17 +55,19 @@ void lower(std::atomic<u64> &value, u64 to) {
     ;
 }
 
-// In the signal handler: makes the page at `address` readable. False when it belongs to no mapping of ours.
+// Runs in the signal handler: makes the page at `address` readable. Returns false if it belongs to none of our
+// mappings.
 bool lose_page(u64 address) {
   for (WatchedMapping *m = first; m; m = m->next) {
-    // Skip entries that are free or being changed: the mapping that was just read is in use, and does not change.
+    // Skip entries that are free or being changed. The mapping that was just read is in use, so its entry does not
+    // change.
     u64 version = m->version, start = m->start, size = m->size;
     if (version % 2 || m->version != version || address - start >= size)
       continue;
     u64 page = (address - start) / page_bytes;
     struct stat about;
     if (::fstat(m->file, &about) == 0 && static_cast<u64>(about.st_size) <= page * page_bytes) {
-      // The file was cut: what follows can go at once.
+      // The file was cut: everything after its new end is lost, too.
       u64 from = page_count(static_cast<u64>(about.st_size)) * page_bytes;
       lower(m->cut, static_cast<u64>(about.st_size));
       ++losses;
@@ -76,7 +78,7 @@ bool lose_page(u64 address) {
     ++losses;
     if (replace_by_zeros(start + page * page_bytes, page_bytes))
       return true;
-    // The kernel has no room for another piece: give up the whole file.
+    // The kernel has no room for another mapping: give up the whole file.
     m->given_up = true;
     return replace_by_zeros(start, size);
   }
@@ -111,7 +113,7 @@ Bytes bytes_of(const WatchedMapping &m) {
   return {reinterpret_cast<const std::byte *>(m.start.load()), static_cast<std::size_t>(m.size)};
 }
 
-// Has the file been cut, or written to?
+// Checks whether the file was cut or written to.
 void look_at_file(WatchedMapping &m) {
   struct stat about;
   if (m.was_changed || ::fstat(m.file, &about) != 0)

@@ -1,6 +1,6 @@
-// Windows lets nobody write to, or cut off, a file that MappedFile has open (it shares it for reading alone), so
-// nothing is ever lost but what a disk or a network cannot give. A page of a view cannot be replaced there: the program
-// ends, and says why.
+// On Windows nobody can write to, or cut off, a file that MappedFile has open (it shares it for reading only), so only
+// failures of a disk or a network can lose bytes. A page of a view cannot be replaced there, so the program ends with a
+// message.
 #include "base/host/mapping_faults.h"
 #include "base/host/windows.h"
 
@@ -10,7 +10,7 @@
 
 namespace dnheap {
 
-// Never freed, only used again: the handler reads them without a lock.
+// Never freed, only reused: the handler reads them without a lock.
 struct WatchedMapping {
   std::atomic<u64> start{0}, size{0}; // size 0: free
   int file = -1;
@@ -33,7 +33,8 @@ LONG CALLBACK on_fault(EXCEPTION_POINTERS *fault) {
       DWORD written = 0;
       ::WriteFile(::GetStdHandle(STD_ERROR_HANDLE), m->message,
                   static_cast<DWORD>(std::char_traits<char>::length(m->message)), &written, nullptr);
-      ::TerminateProcess(::GetCurrentProcess(), 3); // as for all that cannot be read; temporary files go with it
+      // 3 is the exit code for targets that cannot be read. The system removes temporary files.
+      ::TerminateProcess(::GetCurrentProcess(), 3);
     }
   return EXCEPTION_CONTINUE_SEARCH;
 }

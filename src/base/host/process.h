@@ -1,5 +1,5 @@
-// Other processes of this machine, as the operating system shows them: their memory, which is only ever read, and their
-// threads, stopped for as long as it takes. Linux only; elsewhere the functions that open something throw Error.
+// Other processes of this machine, as the operating system shows them: their memory, which is only read, and their
+// threads, which can be stopped for a while. Linux only; on other systems functions that open something throw Error.
 #pragma once
 #include "base/bytes.h"
 
@@ -12,15 +12,16 @@
 
 namespace dnheap {
 
-// Text of /proc/PID/NAME, some `limit` bytes at most; nullopt when it cannot be read.
+// Returns the text of /proc/PID/NAME, at most about `limit` bytes; nullopt if it cannot be read.
 std::optional<std::string> process_text(u64 pid, const std::string &name, u64 limit = 64 << 20);
-// Ids of all processes that may be seen, in no order. Throws Error where the system shows none, not even this one.
+// Returns the ids of all visible processes, in no order. Throws Error if the system shows none, not even this one.
 std::vector<u64> list_processes();
-bool processes_are_hidden(); // does the system keep those of others back?
-// Of one process's threads.
+bool processes_are_hidden(); // true: the system hides other users' processes
+// Returns the thread ids of one process.
 std::vector<u64> list_threads(u64 pid);
 
-// What would have to be different for `pid` to be read, in one phrase: "set kernel.yama.ptrace_scope to 0, or …".
+// Returns, in one phrase, what would have to change before `pid` can be read: "set kernel.yama.ptrace_scope to 0, or
+// …".
 std::string what_forbids_reading(u64 pid);
 
 // The memory of a process. Any thread.
@@ -32,31 +33,31 @@ public:
   ProcessMemory(const ProcessMemory &) = delete;
   ProcessMemory &operator=(const ProcessMemory &) = delete;
 
-  // Copies from `address` on until something cannot be read; returns how many bytes.
+  // Copies memory from `address` on until something cannot be read; returns the number of bytes.
   u64 read(Address address, std::span<std::byte> out) const;
-  // Has read() found that the process is no more? Then nothing of it can be read any longer.
+  // True if read() has found that the process has ended: then nothing of it can be read any longer.
   bool has_ended() const { return has_ended_; }
-  // For each page from `address` on: where its bytes are. All `present` where the system does not tell.
-  // `absent`: no memory yet, as where it was only read; `of_file`: as the file has it.
+  // Classifies each page from `address` on; all are `present` if the system does not say. `absent`: no memory yet, as
+  // after reading only; `of_file`: equals the file's page.
   enum class Page : u8 { present, absent, of_file };
   void find_pages(Address address, std::span<Page> out) const;
 
 private:
   u64 pid_;
   mutable std::atomic<bool> has_ended_{false};
-  int file_ = -1; // /proc/PID/mem, which needs no further permission
+  int file_ = -1; // /proc/PID/mem; reading it needs no further permission
   int pages_ = -1;
 };
 
-u64 device_of(u32 major, u32 minor); // as stat() numbers devices
+u64 device_of(u32 major, u32 minor); // the device number that stat() uses
 
-// A file that a process has mapped, as /proc/PID/maps names it.
+// A file mapped by a process, as /proc/PID/maps names it.
 struct MappedPath {
   std::string path;
   u64 device = 0, inode = 0;
 };
 
-// Files of a process, by the paths that it sees itself, also after it has ended. Any thread.
+// Opens a process's files by the paths that the process itself sees, even after it has ended. Any thread.
 class ProcessFiles {
 public:
   explicit ProcessFiles(u64 pid);
@@ -64,12 +65,12 @@ public:
   ProcessFiles(const ProcessFiles &) = delete;
   ProcessFiles &operator=(const ProcessFiles &) = delete;
 
-  // What paths in /proc/PID/maps have in front of what the process sees: the folder that was made its root by chroot();
-  // else empty.
+  // Returns what paths in /proc/PID/maps have before the path that the process sees: the folder that chroot() made its
+  // root; usually empty.
   const std::string &prefix() const { return prefix_; }
-  // Is it still the file of that path, and one that can be read?
+  // True if that path still is the same file, and can be read.
   bool has(const MappedPath &file) const;
-  // Copies what the file has from `offset` on; 0 when it is not there.
+  // Copies the file's content from `offset` on; returns 0 if the file is not there.
   u64 read(const MappedPath &file, u64 offset, std::span<std::byte> out) const;
 
 private:
@@ -79,23 +80,24 @@ private:
   std::string prefix_;
 };
 
-// Memory of a process that is resident; and that no file has, resident or swapped out. Nullopt: unknown, or it has
-// ended.
+// Return a process's resident memory, and its memory that is in no file, resident or swapped out. Nullopt: unknown, or
+// it has ended.
 std::optional<u64> resident_memory(u64 pid);
 std::optional<u64> private_memory(u64 pid);
-// When it was started, by a clock of the system's own: another process of the same number has another time. Nullopt: it
+// Returns the start time on a clock of the system: another process with the same id has another start time. Nullopt: it
 // has ended.
 std::optional<u64> process_start(u64 pid);
-// How many seconds ago that was.
+// Returns the process's age in seconds.
 std::optional<double> process_age(u64 pid);
-// When there is no memory left, the system ends this process rather than another. False where it has no such choice.
+// Makes the system end this process before others when memory runs out. Returns false if the system has no such choice.
 bool be_first_to_go();
 
-// Keeps all threads of a process stopped, those that it starts meanwhile as well. The operating system lets them go
-// when this process ends, however it does. To be used from one thread, always the same.
+// Keeps all threads of a process stopped, including new ones. The operating system releases them when this process
+// ends, however it ends. Must always be used from the same thread.
 class StoppedProcess {
 public:
-  // Throws Error when that is not allowed, or not done after a few seconds, and Interrupted when `give_up` says so.
+  // Throws Error if that is not allowed, or takes more than a few seconds; throws Interrupted if `give_up` returns
+  // true.
   StoppedProcess(u64 pid, bool (*give_up)(const void *), const void *context);
   ~StoppedProcess();
   StoppedProcess(const StoppedProcess &) = delete;
@@ -103,15 +105,15 @@ public:
 
   struct Thread {
     u64 id = 0;     // as this process sees it
-    int signal = 0; // that was on its way when the thread stopped: it gets it when it goes on
+    int signal = 0; // signal that was about to arrive when the thread stopped; delivered when it goes on
     bool stopped = false;
   };
   const std::vector<Thread> &threads() const { return threads_; }
-  // General registers as the kernel keeps them (NT_PRSTATUS' set); empty when they cannot be had.
+  // Returns the general registers as the kernel stores them (NT_PRSTATUS' set); empty if not available.
   std::vector<std::byte> registers(const Thread &thread) const;
-  // Lets all go on. Does nothing when done already.
+  // Releases all threads. Does nothing if that is done already.
   void release();
-  // From the first thread's stop until all were let go, or now.
+  // Returns the seconds from the first thread's stop until the release, or until now.
   double seconds() const;
 
 private:

@@ -1,4 +1,4 @@
-// Windows and macOS, whose processes cannot be looked at yet.
+// Windows and macOS, where dnheap cannot read processes yet.
 #include "base/error.h"
 #include "base/host/process.h"
 

@@ -52,12 +52,12 @@ const char *const seccomp_forbids =
 
 const char *const no_proc = "/proc is not mounted: mount -t proc proc /proc";
 
-// Asks by signal 0, which is none: /proc may hide what there is.
+// Asks with signal 0, which sends nothing, since /proc may hide processes.
 bool exists(u64 pid) {
   return pid > 0 && pid <= INT32_MAX && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }
 
-// One in which not all users of the machine are.
+// True in a user namespace that does not map all users of the machine.
 bool is_in_user_namespace() {
   std::optional<std::string> map = kernel_text("/proc/self/uid_map");
   return map && map->find("4294967295") == map->npos;
@@ -146,7 +146,7 @@ u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
     iovec here{out.data() + done, out.size() - done};
     iovec there{reinterpret_cast<void *>(address + done), out.size() - done};
     ssize_t n = ::process_vm_readv(static_cast<pid_t>(pid_), &here, 1, &there, 1, 0);
-    if (n < 0 && (errno == ENOSYS || errno == EPERM)) // as some containers have it
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) // some containers forbid it
       n = ::pread(file_, out.data() + done, out.size() - done, static_cast<off_t>(address + done));
     if (n <= 0) {
       if (n < 0 && errno == ESRCH)
@@ -161,9 +161,10 @@ u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
 namespace {
 
 constexpr u64 frame_of_page =
-    (u64{1} << 55) - 1; // in a word of pagemap; 0 where the kernel keeps it back, as from all but root
+    (u64{1} << 55) - 1; // mask of the frame number in a pagemap word; the kernel shows 0 to all but root
 
-// The kernel's one page of zeros. It lies wherever memory was only read, and takes none. 0: it cannot be told.
+// Returns the frame of the kernel's one page of zeros. It is mapped wherever memory was only read, and takes no memory.
+// 0: unknown.
 u64 find_zero_frame() {
   void *page = ::mmap(nullptr, page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED)
@@ -219,7 +220,8 @@ int ProcessFiles::open(const MappedPath &file) const {
   const char *path = file.path.c_str() + start;
   struct stat status = {};
   auto is_it = [&] { return S_ISREG(status.st_mode) && status.st_ino == file.inode && status.st_dev == file.device; };
-  if (::fstatat(root_, path, &status, 0) != 0 || !is_it()) // before it is opened: a device may mind
+  // Checked before it is opened, as opening a device may have side effects.
+  if (::fstatat(root_, path, &status, 0) != 0 || !is_it())
     return -1;
   int opened = ::openat(root_, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (opened >= 0 && (::fstat(opened, &status) != 0 || !is_it())) {
@@ -264,7 +266,8 @@ std::optional<u64> private_memory(u64 pid) {
 
 namespace {
 
-// What follows "PID (NAME) " in /proc/PID/stat, its state first; empty: it has ended, or waits for that to be noticed.
+// Returns what follows "PID (NAME) " in /proc/PID/stat, beginning with the state; empty: the process has ended or is a
+// zombie.
 std::string state_and_more(u64 pid) {
   std::string stat = process_text(pid, "stat").value_or("");
   const std::size_t name_end = stat.rfind(") ");
@@ -275,17 +278,18 @@ std::string state_and_more(u64 pid) {
 } // namespace
 
 std::optional<u64> process_start(u64 pid) {
-  constexpr int fields_before = 19; // it is the 22nd, and the state the third
+  constexpr int fields_before = 19; // the value is field 22, the state is field 3
   const std::string stat = state_and_more(pid);
   std::string_view rest = stat;
   for (int i = 0; i < fields_before; ++i)
-    rest = rest.substr(std::min(rest.find(' ') + 1, rest.size())); // npos + 1: no space, and no number behind it
+    // If there is no further space, npos + 1 is 0: the rest stays, and has no number there.
+    rest = rest.substr(std::min(rest.find(' ') + 1, rest.size()));
   return rest.empty() ? std::nullopt : number_in(rest);
 }
 
 std::optional<double> process_age(u64 pid) {
   const std::optional<u64> start = process_start(pid);
-  double now = 0; // since the machine was started, as that is
+  double now = 0; // seconds since the machine was started, the clock of the start time
   if (std::ifstream uptime("/proc/uptime"); !start || !(uptime >> now))
     return std::nullopt;
   return now - static_cast<double>(*start) / static_cast<double>(::sysconf(_SC_CLK_TCK));
@@ -311,7 +315,7 @@ StoppedProcess::StoppedProcess(u64 pid, bool (*give_up)(const void *), const voi
 
 StoppedProcess::~StoppedProcess() { release(); }
 
-// Threads that run start others, so this goes on until a look at the list shows none that is not stopped.
+// Running threads start others, so repeat until the list shows only stopped ones.
 void StoppedProcess::stop_all(bool (*give_up)(const void *), const void *context) {
   const Clock::time_point last = since_ + longest_stop;
   for (bool found = true; found;) {
@@ -348,7 +352,7 @@ void StoppedProcess::stop_all(bool (*give_up)(const void *), const void *context
     throw Error("process " + std::to_string(pid_) + " has ended");
 }
 
-// False: not stopped yet. A thread that has ended gets the id 0.
+// Returns false if the thread is not stopped yet. A thread that has ended gets the id 0.
 bool StoppedProcess::wait_for(Thread &thread) {
   int status = 0;
   pid_t id = ::waitpid(static_cast<pid_t>(thread.id), &status, __WALL | WNOHANG);
@@ -359,7 +363,7 @@ bool StoppedProcess::wait_for(Thread &thread) {
     thread.id = 0;
     return true;
   }
-  // Either our stop or one that the process has for itself, or a signal that the thread was about to get.
+  // This is either our stop, or the process's own stop, or a signal that the thread was about to get.
   if (status >> 16 == 0)
     thread.signal = WSTOPSIG(status);
   return true;
@@ -378,7 +382,7 @@ void StoppedProcess::release() {
   if (until_)
     return;
   for (Thread &thread : threads_) {
-    if (!thread.stopped) { // only a stopped thread can be let go
+    if (!thread.stopped) { // only a stopped thread can be released
       auto last = Clock::now() + std::chrono::milliseconds(100);
       while (!wait_for(thread) && Clock::now() < last)
         ::usleep(100);

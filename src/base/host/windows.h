@@ -1,5 +1,5 @@
-// What the Windows files of base/ share: texts of paths as Windows takes them, and what went wrong in the words of
-// POSIX hosts. UTF-8 everywhere else. Any thread. For files called x_windows.cc alone.
+// Shared by the Windows files of base/: paths as Windows takes them (UTF-8 everywhere else), and error texts in the
+// words of POSIX hosts. Any thread. Only for files called x_windows.cc.
 #pragma once
 #include "base/integers.h"
 
@@ -26,7 +26,7 @@ inline std::string narrow(const std::wstring &text) {
   return out;
 }
 
-// "No such file or directory", where POSIX has a word for it.
+// Returns "No such file or directory" and the like if POSIX has a text for the error.
 inline std::string what_failed(DWORD error = ::GetLastError()) {
   if (error == ERROR_SHARING_VIOLATION)
     return "another program has it open for writing";

@@ -1,4 +1,4 @@
-// Integers under the short names that the library has for them, which the program does not see. Free of cost.
+// The library's short names for integers, which its public headers do not have. Free of cost.
 #pragma once
 #include <cstdint>
 

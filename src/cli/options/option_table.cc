@@ -42,7 +42,7 @@ void set_color(Options &options, std::string_view value) {
   options.color = *std::find(colors.begin(), colors.end(), value);
 }
 
-// "90m", "1.5h", "2d", "3600": seconds.
+// Parses a duration ("90m", "1.5h", "2d", "3600") to seconds.
 u64 duration(const char *option, std::string_view value) {
   return value_or_usage(parse_duration(value), option, value, "a time such as 90s, 30m, 1.5h or 2d");
 }
@@ -79,26 +79,26 @@ void add_folder(std::vector<std::string> &to, const char *option, std::string_vi
 }
 
 const Option own_options[] = {
-    {"against", 0, "FILE", OnlyOf{"explore"}, "what grew since this one: an earlier dump, or a record of it",
+    {"against", 0, "FILE", OnlyOf{"explore"}, "show the growth since this earlier dump, or record",
      [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
-    {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: one that is free)", set_port},
-    {"idle", 0, "TIME", OnlyOf{"explore"}, "end when nobody asked for so long: 90s, 30m, 1.5h (default: never)",
+    {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: any free one)", set_port},
+    {"idle", 0, "TIME", OnlyOf{"explore"}, "end after so long without a request: 90s, 30m, 1.5h (default: never)",
      [](Options &o, std::string_view v) { o.idle = duration("--idle", v); }},
     {"when", 0, "CONDITION", OnlyOf{"watch"},
      "take a core when this becomes true: rss>1.5G, gen2>800M, container>90%, oom; may be given several times",
      add_condition, Several::all_count},
-    {"every", 0, "TIME", OnlyOf{"watch"}, "look so often: 10s, 5m (default: 60s)",
+    {"every", 0, "TIME", OnlyOf{"watch"}, "time between two looks: 10s, 5m (default: 60s)",
      [](Options &o, std::string_view v) { o.every = duration("--every", v); }, Several::refused},
-    {"again", 0, "TIME", OnlyOf{"watch"}, "take another one after so long if it is still true (default: never)",
+    {"again", 0, "TIME", OnlyOf{"watch"}, "take another core after so long if it is still true (default: never)",
      [](Options &o, std::string_view v) { o.again = duration("--again", v); }, Several::refused},
-    {"keep", 0, "N", OnlyOf{"watch"}, "cores in the folder at most: the oldest is removed (default: 3)", set_keep,
+    {"keep", 0, "N", OnlyOf{"watch"}, "most cores in the folder: the oldest is removed (default: 3)", set_keep,
      Several::refused},
     {"command", 'c', "LINE", OnlyOf{"shell"}, "answer this line and end; may be given several times",
      [](Options &o, std::string_view v) { o.commands.emplace_back(v); }, Several::all_count},
     {"html", 0, "FILE", OnlyOf{"report"},
      "write a page to this file instead, to click through in a browser: report, types, map, objects that hold most",
      [](Options &o, std::string_view v) { o.html = v; }, Several::refused},
-    {"by", 0, "WHAT", Needs::by, "what the rows are ordered by or sums of; the verb's help lists the words",
+    {"by", 0, "WHAT", Needs::by, "order or sum the rows by this; the verb's help lists the words",
      [](Options &o, std::string_view v) { o.question.by = v; }, Several::last_counts,
      [](const Verb &verb) { return verb.by; }},
     {"sort", 0, "COLUMN", Needs::sort_columns, "sort the main table by this column",
@@ -110,8 +110,8 @@ const Option own_options[] = {
     {"top", 0, "N", Needs::answer, "rows of each table at most, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
     {"format", 0, "FORMAT", Needs::words,
-     "text, json, csv or markdown; of check junit and github, of summary ndjson, of objects addresses, too (default "
-     "text, of summary ndjson); of watch text or ndjson",
+     "text, json, csv or markdown; also check: junit, github; summary: ndjson (its default); objects: addresses; "
+     "watch: text or ndjson (default: text)",
      set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
@@ -122,7 +122,8 @@ const Option own_options[] = {
      Several::last_counts, color_words},
     {"output", 'o', "FILE", Needs::file, "write the answer to this file; extract, export: that file; watch: the folder",
      [](Options &o, std::string_view v) { o.output = v; }},
-    {"modules", 0, "DIR", Needs::target, "look here for module files that the dump lacks; may be given several times",
+    {"modules", 0, "DIR", Needs::target,
+     "look here for module files that are not in the dump; may be given several times",
      [](Options &o, std::string_view v) { add_folder(o.module_folders, "--modules", v); }, Several::all_count},
     {"runtime", 0, "N", Needs::target, "which runtime, when the process has several (from 1)",
      [](Options &o, std::string_view v) {
@@ -131,7 +132,7 @@ const Option own_options[] = {
     {"pid", 'p', "PID", Needs::target, "a process that runs here, instead of a file; it stands still meanwhile",
      [](Options &o, std::string_view v) { o.process = number("--pid", v); }},
     {"no-pause", 0, nullptr, Needs::target,
-     "with --pid: let the process run on; what it changes meanwhile may come out wrong",
+     "with --pid: let the process run on; memory that it changes meanwhile may be wrong",
      [](Options &o, std::string_view) { o.pause = false; }},
     {"threads", 0, "N", Needs::target, "threads to use (default: one per processor)", set_threads},
     {"max-memory", 0, "SIZE", Needs::nothing, "give up rather than use more memory than this",
@@ -140,7 +141,7 @@ const Option own_options[] = {
      "decompress dumps into a file there (default: memory; $TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
     {"strict", 0, nullptr, Needs::target,
-     "exit code 4 when part of the heap could not be read; of check, when a limit is of what is not there",
+     "exit code 4 if part of the heap could not be read; check: also if a limit names something that is not there",
      [](Options &o, std::string_view) { o.strict = true; }},
     {"perf", 0, nullptr, Needs::answer, "print the time of every pass to standard error",
      [](Options &o, std::string_view) { o.perf = true; }},

@@ -1,6 +1,5 @@
-// The options, as rows of one table, from which parsing, checking, help and completion follow; a verb's own row lists
-// those that it takes. Options of a Question are rows of question_options(); all others are rows here and members of
-// Options.
+// The options as rows of one table, from which parsing, checking, help and completion follow. A verb's own row says
+// which of them it takes. A new option is a row here and, unless it goes into the Question, a member of Options.
 #pragma once
 #include "cli/options/options.h"
 #include "dnheap/error.h"
@@ -14,13 +13,11 @@
 
 namespace dnheap::cli {
 
-// What a verb must have that takes an option: a target, an answer (commands have none), an answer or events to write, a
-// file to make or an answer, or such a list in its row.
+// The condition for a verb to take an option: it has a target, an answer (commands have none), an answer or events to
+// write, a file to make or an answer, or such a list in its row.
 enum class Needs : u8 { nothing, target, answer, words, file, sort_columns, by, tables };
-// What several of it on one line mean: the last counts; an error, as the last would silently replace the first; all
-// count.
 using Several = QuestionOption::Several;
-// Only that command takes it.
+// Only this command takes the option.
 struct OnlyOf {
   std::string_view command;
 };
@@ -28,12 +25,12 @@ struct OnlyOf {
 struct Option {
   const char *name;                         // without the dashes
   char letter;                              // 0 = none
-  const char *value;                        // what help calls its value; null = takes none
-  std::variant<Needs, Takes, OnlyOf> needs; // what a verb's row must have, or take
+  const char *value;                        // its value's name in help; null = takes none
+  std::variant<Needs, Takes, OnlyOf> needs; // the condition for a verb to take it
   const char *help;
   void (*set)(Options &options, std::string_view value) = nullptr;
   Several several = Several::last_counts;
-  // The words that its value is one of, where they are known beforehand; null: it is anything.
+  // Returns the possible words for its value if they are known in advance; null: any value.
   std::vector<std::string_view> (*words)(const Verb &verb) = nullptr;
   const QuestionOption *of_question = nullptr; // it asks for more of the question, and sets that
 };
@@ -44,9 +41,9 @@ void set(Options &options, const Option &option, std::string_view value);
 // The words that the option's value is one of; empty: it is anything.
 std::vector<std::string_view> words_of_value(const Verb &verb, const Option &option);
 bool takes(const Verb &verb, const Option &option);
-// Does it answer a question? Commands do something else.
+// True if the verb answers a question; false for commands.
 bool has_answer(const Verb &verb);
-// Can its answer be written so? A command has events instead: lines for people, or for programs.
+// True if its answer can be written in that format. A command has events instead: lines for people, or for programs.
 bool is_written_in(const Verb &verb, const Format &format);
 std::vector<std::string_view> format_names(const Verb &verb);
 
@@ -58,7 +55,7 @@ template <class Words> std::string comma_list(const Words &words) {
     out += (out.empty() ? "" : ", ") + std::string(word);
   return out;
 }
-// Throws UsageError, which lists them, unless the word is one of them.
+// Throws UsageError, which lists the words, unless `word` is one of them.
 template <class Words> void check_word(const char *option, std::string_view word, const Words &words) {
   if (std::find(words.begin(), words.end(), word) == words.end())
     throw UsageError(std::string(option) + ": " + in_quotes(word) + " is none of " + comma_list(words) +

@@ -11,7 +11,7 @@ namespace dnheap::cli {
 
 namespace {
 
-// "--name", as the user is to write it.
+// Returns "--name", as the user types it.
 std::string spelled(const Option &option) { return "--" + std::string(option.name); }
 
 class Parser {
@@ -43,7 +43,7 @@ private:
     bool only_words = false;
     while (at_ < arguments_.size()) {
       std::string_view word = arguments_[at_++];
-      const bool is_sql = word.starts_with("--") && word.find('\n') != word.npos; // which begins with a comment
+      const bool is_sql = word.starts_with("--") && word.find('\n') != word.npos; // SQL that begins with a comment
       if (only_words || is_sql || word.size() < 2 || word[0] != '-')
         words_.push_back(word);
       else if (word == "--")
@@ -70,7 +70,7 @@ private:
       throw UsageError(spelled(*option) + " takes no value");
   }
 
-  // -v, -o FILE or -oFILE; letters without a value may be put together
+  // -v, -o FILE or -oFILE; letters without a value may be combined
   void read_letters(std::string_view word) {
     for (std::size_t i = 1; i < word.size(); ++i) {
       const Option *option = find([&](const Option &o) { return o.letter && o.letter == word[i]; });
@@ -98,7 +98,7 @@ private:
       spellings.push_back(spelled(option));
     std::vector<std::string_view> names(spellings.begin(), spellings.end());
     std::string guess = did_you_mean(word, names);
-    for (const Format &format : formats()) // as other tools spell it
+    for (const Format &format : formats()) // names used by other tools
       if (word == "--" + std::string(format.name))
         guess = ", did you mean '--format " + std::string(format.name) + "'?";
     throw UsageError("unknown option " + in_quotes(word) + (guess.empty() ? "; dnheap --help lists all" : guess));
@@ -126,7 +126,7 @@ private:
     return nullptr;
   }
 
-  // Takes the verb off words_; a file alone means the first verb.
+  // Removes the verb from words_; a file alone means the first verb.
   void find_verb() {
     if (!words_.empty() && words_[0] == "help") {
       options_.help = true;
@@ -188,7 +188,7 @@ private:
     options_.targets.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
     words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
     if (std::ranges::any_of(options_.targets, &std::string::empty))
-      throw UsageError("an empty name is no file's; " + usage);
+      throw UsageError("a file's name is empty; " + usage);
     if (files)
       options_.target = options_.targets.back();
     if (words_.size() > wanted)
@@ -213,7 +213,7 @@ private:
 
   bool is_alone() const { return options_.question.subject.empty() || options_.question.subject == "list"; }
 
-  // One of the verb's own words, in front of the target or behind it; the verb alone asks for none.
+  // Takes one of the verb's own words, before the target or after it; the verb alone needs none.
   void take_subject() {
     const std::vector<std::string_view> &subjects = options_.verb->subjects;
     auto is_subject = [&](std::string_view word) {
@@ -269,7 +269,7 @@ private:
         check_word(option, *word, *words);
   }
 
-  // ": check"
+  // Returns ": check": the verbs that have the table.
   std::string those_with(std::string_view table) const {
     std::vector<std::string_view> names;
     for (const Verb &verb : verbs_)
@@ -290,7 +290,7 @@ private:
   std::span<const std::string_view> arguments_;
   std::span<const Verb> verbs_;
   std::size_t at_ = 0;
-  std::vector<std::string_view> words_; // what is no option
+  std::vector<std::string_view> words_; // words that are no options
   std::vector<const Option *> used_;
   Options options_;
 };

@@ -1,4 +1,4 @@
-// Options: the command line, understood and checked, before any file is opened. The options are rows of option_table.h.
+// Options: the command line, parsed and checked, before any file is opened. The options are rows of option_table.h.
 #pragma once
 #include "cli/options/integers.h"
 #include "dnheap/verb.h"
@@ -17,11 +17,11 @@ struct Options {
   std::vector<std::string> targets; // files, in the order given
   Question question;
 
-  std::optional<Format> format; // nothing only with help and version
+  std::optional<Format> format; // nullopt only with help and version
   std::optional<u64> top;
   bool exact = false, full_names = false;
   std::string_view color = "auto"; // auto, always or never
-  std::string output;              // of the answer; empty = standard output
+  std::string output;              // file for the answer; empty = standard output
 
   std::vector<std::string> module_folders;
   std::string temp_dir;
@@ -30,24 +30,24 @@ struct Options {
   u64 max_memory = 0; // 0 = no limit
   std::optional<u64> process;
   bool pause = true;                 // of a live process
-  std::uint16_t port = 0;            // explore: 0 = one that is free
+  std::uint16_t port = 0;            // explore: 0 = any free one
   u64 idle = 0;                      // explore: seconds; 0 = for ever
-  std::string against;               // explore: a dump, or a record, to compare with
-  std::vector<std::string> commands; // shell: instead of lines that are typed
+  std::string against;               // explore: a dump or a record to compare with
+  std::vector<std::string> commands; // shell: run instead of typed lines
   std::vector<std::string> when;     // watch: conditions
   u64 every = 60, again = 0;         // watch: seconds
   u64 keep = 3;                      // watch: files
-  std::string html;                  // report: the page in one file, written there instead
+  std::string html;                  // report: file to write the page to instead
   bool perf = false, progress = true, strict = false;
 };
 
-// "usage: dnheap show TARGET ADDR [options]"
+// Returns "usage: dnheap show TARGET ADDR [options]".
 std::string usage_of(const Verb &verb);
 
 // `arguments` without the program's name. Throws UsageError: one line that names the wrong word.
 Options parse_options(std::span<const std::string_view> arguments, std::span<const Verb> verbs);
 
-// How to open what they name.
+// Returns how to open the targets.
 OpenOptions open_options(const Options &options, Progress &progress);
 
 } // namespace dnheap::cli

@@ -1,4 +1,4 @@
-// Words and numbers as people type them.
+// Parses values as people type them: 10k, 1.5GiB, 0x7f00-0x8000. Nullopt if any part of the text is something else.
 #pragma once
 #include "cli/options/integers.h"
 
@@ -10,7 +10,7 @@ namespace dnheap::cli {
 
 // Decimal digits and nothing else; nullopt: it is anything else.
 std::optional<u64> parse_number(std::string_view text);
-// The words of "a b c".
+// Returns the words of "a b c".
 std::vector<std::string_view> words_of(std::string_view text);
 
 } // namespace dnheap::cli

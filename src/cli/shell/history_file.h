@@ -1,6 +1,6 @@
-// What was typed at the prompt, from one run to the next: $XDG_STATE_HOME/dnheap/history, else ~/.local/state/dnheap/
-// history. Readable by its owner alone; where that cannot be had there is none, without a word. Lines as they were
-// typed: never what was answered. A ms for each line; one thread; several shells may write to it at once.
+// HistoryFile: keeps the lines typed at the prompt from one run to the next: $XDG_STATE_HOME/dnheap/history, else
+// ~/.local/state/dnheap/ history. Readable by its owner alone; if that is not possible, there is silently no history.
+// It has the typed lines, never the answers. A ms for each line; one thread; several shells may write to it at once.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,13 +11,13 @@ class HistoryFile {
 public:
   static constexpr std::size_t most_lines = 1000;
 
-  // The user's, by the environment.
+  // Returns the user's, according to the environment.
   static HistoryFile of_user();
-  // Makes the folders that lack, for their owner alone; not in a folder that somebody else owns. Empty: no file.
+  // Makes missing folders, for their owner alone; not in a folder that somebody else owns. Empty path: no file.
   explicit HistoryFile(std::string path);
 
-  const std::string &path() const { return path_; } // empty: there is none
-  // The last most_lines, the oldest first. Cuts the file down to these once it has twice as many.
+  const std::string &path() const { return path_; } // empty: none
+  // Returns the last most_lines, the oldest first. Cuts the file down to these once it has twice as many.
   std::vector<std::string> lines() const;
   void add(const std::string &line) const;
 

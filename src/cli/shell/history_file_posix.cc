@@ -17,7 +17,7 @@ constexpr std::size_t longest_line = 64 * 1024;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE *)>;
 
-// A regular file of ours that nobody else may read, or null: no link to somewhere else, and nobody else's.
+// Opens a regular file that we own and nobody else may read; returns null for links and files of others.
 File open_private(const std::string &path, int flags, const char *mode) {
   const int file = ::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
   struct stat found {};
@@ -31,7 +31,7 @@ File open_private(const std::string &path, int flags, const char *mode) {
   return {::fdopen(file, mode), std::fclose};
 }
 
-// True: it is there, or could be made, and it is ours.
+// Returns true if the folder exists or could be made, and if we own it.
 bool make_folder(const std::filesystem::path &folder) {
   struct stat found {};
   if (::stat(folder.c_str(), &found) == 0)
@@ -41,7 +41,7 @@ bool make_folder(const std::filesystem::path &folder) {
 }
 
 void write(std::FILE *to, const std::string &line) {
-  const std::string whole = line + "\n"; // in one piece: another shell may write to it, too
+  const std::string whole = line + "\n"; // in one write, as another shell may write to it, too
   std::fwrite(whole.data(), 1, whole.size(), to);
   std::fflush(to);
 }

@@ -1,4 +1,4 @@
-// No lines are edited there (line_editor.cc), so none are kept.
+// Windows has no line editing (line_editor.cc), so there is no history.
 #include "cli/shell/history_file.h"
 
 namespace dnheap::cli {

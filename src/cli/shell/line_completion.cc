@@ -15,13 +15,13 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// The line up to the cursor: whole words, and the one that is being typed.
+// The line up to the cursor: complete words, and the word being typed.
 struct Typed {
   Strings words;
   std::string part;          // without quotes
-  std::size_t begin = 0;     // of it, a quote included
-  char quote = 0;            // that is open
-  bool is_elsewhere = false; // behind |, > or #: no word of ours
+  std::size_t begin = 0;     // its position, including a quote
+  char quote = 0;            // the open quote; 0: none
+  bool is_elsewhere = false; // after |, > or #, where nothing is completed
 };
 
 Typed typed(std::string_view line) {
@@ -87,21 +87,22 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::ranges::find(words, word) != words.end();
 }
 
-// What may stand behind an option.
+// Returns possible values of an option.
 Strings values_of(const Verb &verb, std::string_view option, const KnownNames &known) {
   if (is_one_of(option, {"type", "type-exact", "hub", "struct", "no-instances-of"}))
     return known.types();
   if (is_one_of(option, {"from", "near", "around"}))
     return strings(known.addresses);
   Strings out;
-  if (option == "format")
+  if (option == "format") {
     for (const Format &format : formats())
       if (has_table(verb, format))
         out.emplace_back(format.name);
-      else
-        for (const Option &one : option_table())
-          if (option == one.name)
-            return strings(words_of_value(verb, one));
+    return out;
+  }
+  for (const Option &one : option_table())
+    if (option == one.name)
+      return strings(words_of_value(verb, one));
   return out;
 }
 
@@ -127,7 +128,7 @@ Strings subjects_of(const Verb &verb, const Typed &line, const KnownNames &known
   return out;
 }
 
-// Of our verb, whose options and words these are.
+// Completes the line of one of our verbs: its options and words.
 Strings words_of_verb(const Verb &verb, const Typed &line, const KnownNames &known) {
   const std::string_view last = line.words.back();
   if (line.words.size() > 1 && last.starts_with("--"))
@@ -139,7 +140,7 @@ Strings words_of_verb(const Verb &verb, const Typed &line, const KnownNames &kno
   return subjects_of(verb, line, known);
 }
 
-// Of a command of SOS: options by its names; words, and options by ours, as of the verb that it is.
+// Completes the line of a SOS command: SOS' options by their names, and the words and options of our verb behind it.
 Strings words_of_sos(const std::vector<const SosCommand *> &commands, const Typed &line, const KnownNames &known) {
   Strings options;
   for (const SosCommand *command : commands) {
@@ -170,7 +171,7 @@ Strings candidates(const Typed &line, const KnownNames &known) {
   return verb && is_asked_here(*verb) ? words_of_verb(*verb, line, known) : Strings();
 }
 
-// "Order" in "Shop.Order": at the beginning of a part of the name, in front of any generic arguments.
+// True for "Order" in "Shop.Order": at the beginning of a part of the name, before any generic arguments.
 bool has_part_that_begins(const std::string &name, const std::string &with) {
   const std::size_t end = std::min(name.find('<'), name.size());
   for (std::size_t at = name.find(with); at < end; at = name.find(with, at + 1))
@@ -183,12 +184,12 @@ std::string common_start(const Strings &words) {
   std::string out = words.front();
   for (const std::string &word : words)
     out.resize(static_cast<std::size_t>(std::ranges::mismatch(out, word).in1 - out.begin()));
-  while (!out.empty() && static_cast<unsigned char>(out.back()) >= 0x80) // no half of a character
+  while (!out.empty() && static_cast<unsigned char>(out.back()) >= 0x80) // do not cut a character
     out.pop_back();
   return out;
 }
 
-// As parse_line() takes it for one word.
+// Quotes a word so that parse_line() takes it for one word.
 std::string quoted_word(const std::string &word, char open, bool is_whole) {
   const char quote = open                                           ? open
                      : word.find_first_of(" \t|>#'\"") == word.npos ? 0

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <histedit.h>
 
-// Of terminfo, whose headers define words such as `lines`.
+// From terminfo, whose headers define words such as `lines`.
 extern "C" int tgetent(char *buffer, const char *name);
 
 namespace dnheap::cli {
@@ -36,13 +36,13 @@ public:
     el_set(editor_, EL_CLIENTDATA, this);
     el_set(editor_, EL_PROMPT, &Libedit::prompt);
     el_set(editor_, EL_HIST, ::history, history_);
-    el_set(editor_, EL_SIGNAL, 1); // so that the terminal is put right when a signal ends the program
+    el_set(editor_, EL_SIGNAL, 1); // restores the terminal if a signal ends the program
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_ADDFN, "dnheap-complete", "complete the word", &Libedit::on_tab);
     el_set(editor_, EL_ADDFN, "dnheap-give-up", "give the line up", &Libedit::on_interrupt);
     el_set(editor_, EL_ADDFN, "dnheap-suspend", "suspend the program", &Libedit::on_suspend);
-    // Ctrl-C as a key while a line is typed: as a signal it would cancel whatever the next question needs. That makes
-    // Ctrl-Z a key, too.
+    // While a line is typed Ctrl-C must be a key: as a signal it would cancel the Progress that the next question
+    // needs. This makes Ctrl-Z a key, too.
     el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
     bind("^C", "dnheap-give-up");
     bind("^Z", "dnheap-suspend");
@@ -103,7 +103,7 @@ private:
   }
 
   static unsigned char on_suspend(EditLine *, int) {
-    ::kill(0, SIGTSTP); // libedit puts the terminal right, before and after
+    ::kill(0, SIGTSTP); // libedit restores the terminal, before and after
     return CC_REDISPLAY;
   }
 
@@ -112,12 +112,12 @@ private:
   unsigned char complete() {
     const LineInfo *line = el_line(editor_);
     const std::string_view before(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
-    el_set(editor_, EL_PREP_TERM, 0); // so that Ctrl-C ends what takes long
+    el_set(editor_, EL_PREP_TERM, 0); // so that Ctrl-C ends slow work
     const Completion found = complete_(before);
     el_set(editor_, EL_PREP_TERM, 1);
     const std::string old(before.substr(std::min(found.begin, before.size())));
     if (found.text != old) {
-      // In characters, not bytes.
+      // Counts characters, not bytes.
       const auto characters =
           std::ranges::count_if(old, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
       el_deletestr(editor_, static_cast<int>(characters));
@@ -132,7 +132,7 @@ private:
     return CC_REDISPLAY;
   }
 
-  // In columns, as many as fit.
+  // Prints in columns, as many as fit.
   static void list(const std::vector<std::string> &choices) {
     const std::size_t shown = std::min(choices.size(), most_choices);
     std::vector<std::string> words;
@@ -171,9 +171,9 @@ std::unique_ptr<LineEditor> LineEditor::open(std::string prompt, Complete comple
   const char *terminal = std::getenv("TERM");
   if (!is_terminal(0) || !is_terminal(1) || !terminal || std::strcmp(terminal, "dumb") == 0)
     return nullptr;
-  if (tgetent(nullptr, terminal) != 1) // or libedit would say so, in words that frighten
+  if (tgetent(nullptr, terminal) != 1) // otherwise libedit would report it in alarming words
     return nullptr;
-  std::setlocale(LC_CTYPE, "C.UTF-8"); // what this program writes, whatever the language
+  std::setlocale(LC_CTYPE, "C.UTF-8"); // the program always writes UTF-8, whatever the language
   auto out = std::make_unique<Libedit>(std::move(prompt), std::move(complete), std::move(history));
   if (!out->works())
     return nullptr;
@@ -182,7 +182,7 @@ std::unique_ptr<LineEditor> LineEditor::open(std::string prompt, Complete comple
 
 } // namespace dnheap::cli
 
-#else // where libedit is not to be had
+#else // no libedit here
 
 namespace dnheap::cli {
 

@@ -1,5 +1,5 @@
-// Lines that are typed at a terminal, with what people are used to: arrows, a history, Ctrl-R, TAB. The only file that
-// knows libedit. A line costs what typing it takes; one thread, and one LineEditor at a time.
+// LineEditor: reads lines typed at a terminal with the usual editing: arrows, a history, Ctrl-R, TAB. This is the only
+// file that uses libedit. Takes as long as the user types; one thread, and one LineEditor at a time.
 #pragma once
 #include "cli/shell/history_file.h"
 #include "cli/shell/line_completion.h"
@@ -15,13 +15,13 @@ class LineEditor {
 public:
   using Complete = std::function<Completion(std::string_view before)>;
 
-  // Null: standard input and output are no terminal, or one of which nothing is known (no terminfo, or TERM=dumb); a
-  // plain prompt has to do then. `complete` is called while a line is typed, in the terminal's usual mode: Ctrl-C comes
-  // as a signal there. May throw nothing.
+  // Returns null if standard input and output are no terminal, or an unknown one (no terminfo, or TERM=dumb): use a
+  // plain prompt then. `complete` is called while a line is typed, with the terminal in its usual mode, so that Ctrl-C
+  // sends a signal. It must not throw.
   static std::unique_ptr<LineEditor> open(std::string prompt, Complete complete, HistoryFile history);
   virtual ~LineEditor() = default;
 
-  // Nullopt: Ctrl-D, or the terminal is gone. Ctrl-C gives an empty line. What begins with a space is not kept.
+  // Nullopt: Ctrl-D, or the terminal is gone. Ctrl-C returns an empty line. Lines that begin with a space are not kept.
   virtual std::optional<std::string> next() = 0;
 };
 

@@ -1,4 +1,4 @@
-// `dnheap shell`: one Snapshot, many questions. What one answer had to build is there for the next.
+// `dnheap shell`: one Snapshot, many questions. Results computed for one answer are reused for the next.
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/options/option_table.h"
@@ -33,10 +33,10 @@ constexpr const char *prompt = "dnheap> ";
 
 void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
-// The worse of two exit codes: an interruption counts most.
+// Returns the worse of two exit codes: an interruption counts most.
 int worse(int a, int b) { return std::max(a, b); }
 
-// Of what pclose() says. As shells have it, a signal is 128 and its number.
+// Converts the result of pclose(). As in shells, a signal is 128 plus its number.
 int exit_code_of(int status) {
 #ifdef WIFEXITED
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE)
@@ -82,7 +82,7 @@ public:
 private:
   void open() {
     static std::list<Progress> &all =
-        *new std::list<Progress>; // the signal handler may hold one until the process ends
+        *new std::list<Progress>; // never destroyed, as the signal handler may use one until the process ends
     progress_ = &all.emplace_back();
     watch_interrupts();
     OpenOptions how;
@@ -111,12 +111,12 @@ private:
   Completion completed(std::string_view before) {
     try {
       return complete(before, {[this] { return type_names(); }, seen_.list()});
-    } catch (const std::exception &) { // interrupted, say
+    } catch (const std::exception &) { // for example interrupted
       return {before.size(), "", {}};
     }
   }
 
-  // Of the heap, those that take most of it first; asked once.
+  // Returns the heap's types, the largest first; computed once.
   const std::vector<std::string> &type_names() {
     if (!types_.empty())
       return types_;
@@ -125,14 +125,14 @@ private:
     const Answer answer = ask(*snapshot_, "stat");
     answer.tables().front().for_each_row([&](const Row &row) {
       const std::optional<std::string_view> name = row["type"].text();
-      if (name && printable_text(*name) == *name) // what is typed is to be seen
+      if (name && printable_text(*name) == *name) // only names that can be typed as they are shown
         types_.emplace_back(*name);
       return true;
     });
     return types_;
   }
 
-  // Ctrl-C ends the question; what asks the program to end, ends it.
+  // Ctrl-C ends the question; signals that ask the program to end, end it.
   void watch_interrupts() {
     cancel_on_interrupt(*progress_);
 #ifdef SIGHUP
@@ -169,7 +169,7 @@ private:
   int guarded(const std::string &line) {
     try {
       if (progress_->now().is_cancelled)
-        open(); // a cancelled Progress stays so
+        open(); // a cancelled Progress stays cancelled
       return answer(line);
     } catch (const UsageError &error) {
       say(error.what());
@@ -197,7 +197,7 @@ private:
       return 0;
     }
     std::vector<std::string> asked = line.words;
-    // As answers name the next command: with the program and the file.
+    // Accepts lines in the form of an answer's next command: with the program and the file.
     if (asked[0] == "dnheap" && asked.size() > 1)
       asked.erase(asked.begin());
     if (asked.size() > 1 && asked[1] == options_.target)
@@ -211,7 +211,7 @@ private:
     return ask_and_write(parsed(words), line);
   }
 
-  // As it can be typed.
+  // Returns the words as they can be typed.
   static std::string spelled(const std::vector<std::string> &words) {
     std::string out;
     for (const std::string &word : words)
@@ -219,7 +219,7 @@ private:
     return out;
   }
 
-  // Nothing: it is no question for help.
+  // Nullopt if the line does not ask for help.
   static std::optional<std::string> help_for(const std::vector<std::string> &words) {
     const bool behind = std::ranges::any_of(words, [](const std::string &word) {
       return word == "-?" || word == "/?" || word == "-h" || word == "--help";
@@ -246,7 +246,7 @@ private:
         std::ranges::find(verbs_and_commands(), word, &Verb::name) != verbs_and_commands().end())
       return;
     if (Address::parse(word) && word.starts_with("0x"))
-      throw UsageError("what about " + word + "? show " + word + " tells what lies there, path " + word +
+      throw UsageError("missing verb before " + word + ": show " + word + " shows the object there, path " + word +
                        " what holds it");
     std::vector<std::string_view> names;
     for (const Verb &verb : verbs_and_commands())
@@ -258,7 +258,7 @@ private:
                      (guess.empty() ? "; help lists what can be asked" : guess));
   }
 
-  // As if they stood on the command line, with the target.
+  // Parses the words as if they stood on the command line, with the target.
   Options parsed(std::vector<std::string> words) {
     const std::string target = options_.process ? "--pid=" + std::to_string(*options_.process) : options_.target;
     for (std::size_t i = 1; i < words.size(); ++i)
@@ -284,7 +284,7 @@ private:
     return out;
   }
 
-  // The address, type or thread of row N: asks the last question again, up to that row.
+  // Returns the address, type or thread in row N of the last answer, by asking the last question again up to that row.
   std::string row_of_last_answer(const std::string &word, const std::string &verb, const std::string &before) {
     const Keys keys = keys_for(verb, before);
     if (!last_ || (verb == "path" && last_->verb->name == "report"))
@@ -292,7 +292,7 @@ private:
     const u64 wanted = std::strtoull(word.c_str() + 1, nullptr, 10);
     const Answer again = ask(*snapshot_, last_->verb->name, last_->question);
     const std::vector<Table> tables = again.tables();
-    const auto seen = std::ranges::find_if(tables, [&](const Table &one) { // others are for programs
+    const auto seen = std::ranges::find_if(tables, [&](const Table &one) { // the other tables are for programs
       return one.in_text() && (last_->question.table.empty() || one.name() == last_->question.table);
     });
     const Table &table = seen == tables.end() ? tables.front() : *seen;
@@ -312,8 +312,8 @@ private:
 
   using Keys = std::vector<std::string_view>;
 
-  // The columns that hold what stands behind that word: an option, or else a verb. Of a row with a place and the object
-  // there (roots, handles) it is the object.
+  // Returns the columns with values that can follow that word: an option, or else a verb. A row with both a place and
+  // its object (roots, handles) gives the object.
   static Keys keys_for(std::string_view verb, std::string_view before) {
     std::string_view wanted;
     const auto of_verb = std::ranges::find(verbs_and_commands(), verb, &Verb::name);
@@ -346,7 +346,7 @@ private:
     return "";
   }
 
-  // Where an answer goes: standard output, the file behind > or -o, or the program behind |.
+  // The destination of an answer: standard output, the file after > or -o, or the program after |.
   struct Place {
     Place(const ShellLine &line, const std::string &output, bool is_private)
         : name(line.file.empty() ? output : line.file) {
@@ -369,7 +369,7 @@ private:
         fail();
     }
     bool is_screen() const { return to == stdout && is_terminal(1); }
-    // The exit code of the program, or 0.
+    // Returns the exit code of the program, or 0.
     int finish() {
       if (std::fflush(to) != 0 && errno != EPIPE)
         fail();
@@ -386,7 +386,7 @@ private:
     std::FILE *to = stdout;
   };
 
-  // Tries, before the work is done, where its answer goes.
+  // Checks the answer's destination before the work is done.
   void check_place(const ShellLine &line, const std::string &output) const {
     const Output checks(line.file.empty() ? output : line.file, {options_.target}, true, ">");
   }
@@ -424,7 +424,7 @@ private:
   void write(const Answer &answer, const Options &options, Place &place) {
     const WriteOptions how = write_options(options, place.is_screen());
     seen_.clear();
-    // What a person reads is short; what is not goes out as it comes.
+    // Answers on the screen are short; all others are written as they are produced.
     if (!prompts_ || !place.is_screen() || how.top == 0) {
       answer.write(options.format->name, how, place.to, place.name, progress_);
       return;

@@ -15,7 +15,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; 
 ShellLine parse_line(std::string_view line) {
   ShellLine out;
   if (line.find('\0') != line.npos)
-    throw UsageError("no line has a NUL in it");
+    throw UsageError("the line contains a NUL");
   std::string word;
   bool has_word = false, wants_file = false;
   char quote = 0;
@@ -45,12 +45,12 @@ ShellLine parse_line(std::string_view line) {
       end_word();
       out.program = line.substr(i + 1);
       if (std::all_of(out.program.begin(), out.program.end(), is_space))
-        throw UsageError("which program? it stands behind the |");
+        throw UsageError("missing PROGRAM after the |");
       break;
     } else if (c == '>') {
       end_word();
       if (wants_file || !out.file.empty())
-        throw UsageError("one file behind > is enough");
+        throw UsageError("only one file may follow >");
       wants_file = true;
       out.appends = i + 1 < line.size() && line[i + 1] == '>';
       i += out.appends;
@@ -65,11 +65,11 @@ ShellLine parse_line(std::string_view line) {
     throw UsageError(std::string("a ") + quote + " is not closed");
   end_word();
   if (wants_file)
-    throw UsageError("which file? it stands behind the >");
+    throw UsageError("missing FILE after the >");
   if (!out.file.empty() && !out.program.empty())
     throw UsageError("either > FILE or | PROGRAM");
   if (out.words.empty() && (!out.file.empty() || !out.program.empty()))
-    throw UsageError("which question? it stands before > FILE or | PROGRAM");
+    throw UsageError("missing question before > FILE or | PROGRAM");
   return out;
 }
 

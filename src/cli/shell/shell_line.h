@@ -1,4 +1,4 @@
-// One line of `dnheap shell`, taken apart: words, and where the answer goes. A µs; any thread.
+// Splits one line of `dnheap shell` into words and the answer's destination. A µs; any thread.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,12 +8,12 @@ namespace dnheap::cli {
 
 struct ShellLine {
   std::vector<std::string> words;
-  std::string file;     // behind > or >>; empty: none
+  std::string file;     // after > or >>; empty: none
   bool appends = false; // >>
-  std::string program;  // all that stands behind |; empty: none
+  std::string program;  // everything after |; empty: none
 };
 
-// Words lie between spaces; '…' and "…" keep spaces, |, > and #, which begins a comment. Throws UsageError.
+// Words are separated by spaces. '…' and "…" protect spaces, |, > and #, which begins a comment. Throws UsageError.
 ShellLine parse_line(std::string_view line);
 
 } // namespace dnheap::cli

@@ -39,9 +39,9 @@ const std::vector<SosCommand> &long_commands() {
        {{"-length", "--top", true},
         {"-details", ""},
         {"-nofields", ""},
-        {"-start", "", true, "elements are told from the first one on, by -length as many as you want"}}},
+        {"-start", "", true, "elements are listed from the first one on; -length limits them"}}},
       {"dumpvc", "", "show $2 --struct $1 --values", "MT ADDR"},
-      {"dumpmt", "", "show", "MT", {{"-md", "", false, "methods are not listed: without it dumpmt tells of the type"}}},
+      {"dumpmt", "", "show", "MT", {{"-md", "", false, "methods are not listed; dumpmt without it shows the type"}}},
       {"dumpobjgcrefs", "", "show --table references", "ADDR"},
       {"gcwhere", "", "show --table object", "ADDR"},
       {"listnearobj", "", "objects --near $1", "ADDR"},
@@ -63,19 +63,19 @@ const std::vector<SosCommand> &long_commands() {
        "",
        {{"-stat", ""},
         {"-detail", ""},
-        {"-short", "", false, "they are told by type, each with an example; objects --type-exact lists all of one"}}},
+        {"-short", "", false, "they are summed by type, each with an example; objects --type-exact lists all of one"}}},
       {"verifyheap", "", "verify"},
       {"analyzeoom", "", "gc --table oom"},
       {"eeversion", "", "info"},
       {"clrmodules", "", "info --table assemblies"},
       {"modules", "", "info --table images"},
-      {"threads", "-special", "", "", {}, "threads that never ran managed code are not told; threads has all others"},
+      {"threads", "-special", "", "", {}, "threads that never ran managed code are not listed; threads has all others"},
       {"clrthreads",
        "-special",
        "",
        "",
        {},
-       "threads that never ran managed code are not told; threads has all others"},
+       "threads that never ran managed code are not listed; threads has all others"},
       {"clrthreads", "", "threads"},
       {"clrstack",
        "",
@@ -97,21 +97,21 @@ const std::vector<SosCommand> &long_commands() {
       {"dumphttp", "", "inspect http"},
       {"dumprequests", "", "inspect requests"},
       {"setthread", "", "", "", {}, "there is no current thread here: stack THREAD asks about one"},
-      {"name2ee", "", "", "", {}, "types are named as they are: objects --type-exact NAME, path NAME"},
-      {"dumpmodule", "", "", "", {}, "info --table images lists them; what is inside is not told"},
+      {"name2ee", "", "", "", {}, "write the type's name itself: objects --type-exact NAME, path NAME"},
+      {"dumpmodule", "", "", "", {}, "info --table images lists them; their contents are not shown"},
       {"dumpdomain", "", "", "", {}, "info --table assemblies lists what is loaded"},
       {"dumpil", "", "", "", {}, "code is not shown here"},
       {"clru", "", "", "", {}, "code is not shown here"},
       {"u", "", "", "", {}, "code is not shown here"},
       {"dumpmd", "", "", "", {}, "code is not shown here; stack names the methods"},
-      {"dumpclass", "", "", "", {}, "dumpmt tells of a type, objects --type-exact of those that it has"},
+      {"dumpclass", "", "", "", {}, "dumpmt shows a type, objects --type-exact its objects"},
       {"traverseheap", "", "", "", {}, "export --as gcdump, heapsnapshot or ndjson writes the heap for other tools"},
       {"ip2md", "", "", "", {}, "code is not shown here; stack names the methods"},
   };
   return all;
 }
 
-// Short names. Each is a command of its own in the list, behind the long one.
+// Short names. Each is listed as a command of its own, after the long one.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {
     {"do", "dumpobj"},       {"da", "dumparray"},         {"lno", "listnearobj"},
     {"fq", "finalizequeue"}, {"vh", "verifyheap"},        {"ao", "analyzeoom"},
@@ -144,7 +144,7 @@ std::string lower(std::string_view text) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 
-// Of ours, one that stands with a word behind it.
+// True for options of ours that take the next word.
 bool takes_word(std::string_view word) {
   return word.starts_with("--") && word.find('=') == word.npos &&
          std::ranges::any_of(option_table(),
@@ -153,16 +153,16 @@ bool takes_word(std::string_view word) {
 
 bool has_places(const SosCommand &command) { return command.ours.find('$') != command.ours.npos; }
 
-// SOS' MethodTables are hexadecimal without saying so; ours might be names.
+// SOS' MethodTables are hexadecimal without a prefix; here such a word might be a name.
 std::string with_prefix(const std::string &number) {
   const bool is_bare = number.find_first_not_of("0123456789abcdefABCDEF`") == number.npos;
   return is_bare ? "0x" + number : number;
 }
 
-// What a line of SOS says, sorted.
+// The parts of a SOS line.
 struct Said {
-  std::vector<std::string> arguments, options; // options in our words
-  bool when = false;                           // what chooses the command was there
+  std::vector<std::string> arguments, options; // options translated to ours
+  bool when = false;                           // the word that chooses the command was there
 };
 
 Said said(const SosCommand &command, const std::vector<std::string> &words) {
@@ -190,7 +190,7 @@ Said said(const SosCommand &command, const std::vector<std::string> &words) {
       for (const SosOption &one : command.options)
         known += (known.empty() ? "" : ", ") + std::string(one.theirs);
       throw UsageError(std::string(command.name) + ": " + word + " is not understood here" +
-                       (known.empty() ? "" : "; of its options are " + known));
+                       (known.empty() ? "" : "; the options known here: " + known));
     }
     if (!option->instead.empty())
       throw UsageError(std::string(command.name) + ": " + word + ": " + std::string(option->instead));
@@ -216,7 +216,7 @@ bool fits(const SosCommand &command, const std::vector<std::string> &words) {
   return words.size() > 1 && !is_option(words[1]);
 }
 
-// "foh" is what SOS calls frozen.
+// SOS calls frozen segments "foh".
 std::string generation(std::string word) { return lower(word) == "foh" ? "frozen" : word; }
 
 void add_range(const SosCommand &command, const std::vector<std::string> &arguments, std::vector<std::string> &out) {
@@ -228,7 +228,7 @@ void add_range(const SosCommand &command, const std::vector<std::string> &argume
   out.push_back(arguments[0] + "-" + (arguments.size() > 1 ? arguments[1] : "ffffffffffffffff"));
 }
 
-// "path TO --from FROM"
+// Returns "path TO --from FROM".
 std::string with_arguments(const SosCommand &command) {
   const std::vector<std::string_view> arguments = words_of(command.arguments);
   std::string out;
@@ -254,13 +254,12 @@ std::vector<const SosCommand *> sos_commands_called(std::string_view word) {
 std::vector<std::string> our_words(const std::vector<std::string> &words) {
   if (words.empty())
     return words;
-  if (words.size() > 1 &&
-      (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as dotnet-dump and debuggers have it
+  if (words.size() > 1 && (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as in dotnet-dump and debuggers
     return our_words({words.begin() + 1, words.end()});
   const std::vector<const SosCommand *> called = sos_commands_called(words[0]);
   const auto at = std::ranges::find_if(called, [&](const SosCommand *command) { return fits(*command, words); });
   if (at == called.end()) {
-    std::vector<std::string> out = words; // of a verb, perhaps, as SOS' commands may be written
+    std::vector<std::string> out = words; // may be one of our verbs, with SOS' "!"
     out[0].erase(0, out[0].starts_with('!'));
     return out;
   }
@@ -290,7 +289,7 @@ std::vector<std::string> our_words(const std::vector<std::string> &words) {
 }
 
 std::string sos_help() {
-  std::string out = "SOS' commands, and what they are here; doc/sos.md says where answers differ:\n";
+  std::string out = "SOS' commands and what replaces them here; doc/sos.md says where answers differ:\n";
   for (const SosCommand &command : all_commands()) {
     const std::string theirs =
         std::string(command.name) + (command.when.empty() ? "" : " " + std::string(command.when));
@@ -315,7 +314,7 @@ std::string sos_help(std::string_view word) {
     for (const SosOption &option : command->options)
       out += fmt::format("  {:<12}{}\n", option.theirs,
                          !option.instead.empty() ? option.instead
-                         : option.ours.empty()   ? "is so in any case"
+                         : option.ours.empty()   ? "always so"
                                                  : option.ours);
   }
   return out;

@@ -23,7 +23,7 @@ std::string_view next_word(std::string_view &text) {
   return word;
 }
 
-// "fe:00", major and minor number; 0: none.
+// Parses "fe:00", major and minor number; returns 0 if there is none.
 u64 device_number(std::string_view text) {
   std::size_t colon = std::min(text.find(':'), text.size());
   std::optional<u64> major = number_of_digits(text.substr(0, colon), 16),
@@ -33,7 +33,7 @@ u64 device_number(std::string_view text) {
              : 0;
 }
 
-// The last number of "NSpid:\t1234\t17": the thread's id as the process itself knows it.
+// Returns the last number of "NSpid:\t1234\t17": the thread's id inside the process's own namespace.
 u64 own_thread_id(u64 pid, u64 id) {
   std::string status = process_text(pid, "task/" + std::to_string(id) + "/status").value_or("");
   std::size_t at = status.find("\nNSpid:");
@@ -131,9 +131,9 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
     if (mapping.path.starts_with(readable.prefix()) && mapping.path.substr(readable.prefix().size()).starts_with('/'))
       mapping.path.remove_prefix(readable.prefix().size());
     const bool is_file = mapping.path.starts_with('/');
-    // Memory that the runtime maps twice, writable and executable, has a name as if it were a module.
+    // Memory that the runtime maps twice, writable and executable, has a path as if it were a module.
     const bool is_memory = mapping.path.starts_with("/memfd:doublemapper");
-    // Reading a device may do something; the kernel's own pages hold nothing for us.
+    // Reading a device may have side effects, and the kernel's own pages contain nothing useful.
     const bool is_special = mapping.path.starts_with("/dev/") && !mapping.path.starts_with("/dev/shm/") &&
                             !mapping.path.starts_with("/dev/zero");
     if (is_file && !is_memory)
@@ -143,7 +143,7 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
     if (!mapping.readable || is_special || mapping.path.starts_with("[v"))
       continue;
     LiveMemory::Stretch stretch{mapping.start, mapping.end, {}, mapping.file_offset, !is_file};
-    if (is_file) { // else of a file that has no name any more, or of shared memory
+    if (is_file) { // else a file without a name any more, or shared memory
       MappedPath path{std::string(mapping.path), mapping.device, mapping.inode};
       if (auto [known, is_new] = is_there.try_emplace(path.path, false); is_new)
         known->second = readable.has(path);
@@ -177,7 +177,7 @@ std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident()
   if (released_)
     return std::nullopt;
   constexpr u64 most_at_once = 1 << 16;
-  // Sanitizers' shadow memory alone is 16 TiB and more: the process would stand still for minutes.
+  // Sanitizers' shadow memory alone is 16 TiB and more: reading its page table would stop the process for minutes.
   constexpr u64 most_accessible = u64{1} << 40;
   const u64 size = page_size();
   const ProcessMemory process(pid_);

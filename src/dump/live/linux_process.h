@@ -1,7 +1,7 @@
-// LinuxProcess: a process that runs on this machine, seen as a Target. All its threads are stopped from the constructor
-// until release(), or until this object goes away; should this program die, the kernel lets them go. Nothing is ever
-// written to the process. Costs a look at /proc; memory is copied when it is asked for (dump/live/live_memory.h). To be
-// used from one thread, always the same. For snapshot/ alone.
+// LinuxProcess: a running process of this machine as a Target. All its threads are stopped from the constructor until
+// release(), or until this object is destroyed; if this program dies, the kernel lets them go on. Never writes to the
+// process. Costs a look at /proc; memory is copied when it is asked for (dump/live/live_memory.h). Must always be used
+// from the same thread. For snapshot/ alone.
 #pragma once
 #include "base/watch.h"
 #include "dump/live/live_memory.h"
@@ -12,7 +12,7 @@
 namespace dnheap {
 
 struct LinuxProcessOptions {
-  bool pause = true; // false: threads run on, and what is read may change meanwhile
+  bool pause = true; // false: threads run on, and memory may change while it is read
   std::string temp_dir;
   Watch watch;
 };
@@ -26,16 +26,17 @@ public:
   std::unique_ptr<Target> take_target() { return std::move(target_); }
   const std::shared_ptr<LiveMemory> &memory() const { return memory_; }
   u64 pid() const { return pid_; }
-  // Which pages of the accessible mappings have memory of their own or a file's, by address; nullopt once it goes on,
-  // and where more than 1 TiB is accessible. Reads 8 bytes per page.
+  // Returns which pages of the accessible mappings have memory, their own or a file's, by address. Nullopt after the
+  // process was released, and if more than 1 TiB is accessible. Reads 8 bytes per page.
   std::optional<std::vector<std::pair<Address, Address>>> resident() const;
-  // Copies all of its memory, and lets it go on.
+  // Copies all of its memory, then lets the process go on.
   void copy(unsigned threads, const Watch &watch);
   bool is_copied() const { return copied_; }
   bool is_pausing() const { return stopped_ && !released_; }
-  // Lets the process go on; what was not read until then cannot be read any more. Nothing to do without a pause.
+  // Lets the process go on; memory not read until then cannot be read any more. Does nothing if the process was not
+  // stopped.
   void release();
-  // How long the process stood still, so far; nullopt without a pause.
+  // Returns how long the process has stood still so far; nullopt if it was not stopped.
   std::optional<double> pause_seconds() const;
 
 private:
@@ -55,11 +56,11 @@ private:
 struct ProcessMapping {
   Address start = 0, end = 0;
   bool readable = false, writable = false, executable = false, is_shared = false;
-  u64 file_offset = 0, device = 0, inode = 0; // device: as stat() has it
-  std::string_view path;                      // of a file: begins with a slash; else "", "[heap]" and the like
+  u64 file_offset = 0, device = 0, inode = 0; // device: as stat() numbers it
+  std::string_view path;                      // a file's path begins with a slash; else "", "[heap]" etc.
 };
-// By address; what does not look like such a line, or begins before the one before it ends, is left out. The paths
-// point into `text`.
+// Returns the mappings by address. Leaves out invalid lines, and those that begin before the previous one ends. The
+// paths point into `text`.
 std::vector<ProcessMapping> parse_process_maps(std::string_view text);
 
 } // namespace dnheap

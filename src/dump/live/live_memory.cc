@@ -10,12 +10,12 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 neighbourhood = 64 << 10; // what is fetched at a time, at least
+constexpr u64 neighbourhood = 64 << 10; // fetched at a time, at least
 constexpr u64 longest_run = 256 << 10;  // copied at a time: stays in the processor's cache
 constexpr u64 huge_page = 2 << 20;
-constexpr u64 largest_block = 32 << 20; // copied before progress is told
-constexpr u64 stripe = 4 << 20;         // no two threads fetch in the same one, nor more at once
-// A mapping that is larger than any memory is address space that somebody reserved; files cannot be that long.
+constexpr u64 largest_block = 32 << 20; // copied between two progress updates
+constexpr u64 stripe = 4 << 20;         // only one thread at a time fetches in a stripe, and at most one stripe
+// A mapping larger than any memory is reserved address space; files cannot be that long.
 constexpr u64 longest_stretch = u64{4} << 40;
 constexpr const char *what = "what was read of the process";
 
@@ -89,7 +89,7 @@ u64 LiveMemory::fetch(Bytes bytes) {
   return bytes.size();
 }
 
-// Pages from `first` on that are not here: up to `last`, and the neighbourhood in any case, as far as the stripe goes.
+// Fetches missing pages from `first` up to `last`, at least the neighbourhood, and at most to the end of the stripe.
 void LiveMemory::fetch_pages(const Piece &piece, u64 first, u64 last, bool files_later) {
   const u64 stripe_pages = stripe / page_size_;
   std::lock_guard lock(fetching_[first / stripe_pages % fetching_.size()]);
@@ -113,7 +113,7 @@ void LiveMemory::fetch_pages(const Piece &piece, u64 first, u64 last, bool files
   }
 }
 
-// Of pages of one stretch, as many as have their bytes in the same place; returns how many are done with.
+// Handles the leading pages of one stretch whose bytes come from the same source; returns how many.
 u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
                           std::span<const ProcessMemory::Page> pages, bool files_later) {
   using Page = ProcessMemory::Page;
@@ -131,17 +131,17 @@ u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
     return run;
   }
   if (kind == Page::absent && stretch.is_anonymous) {
-    set(first, run, State::here); // nothing was written to our file there, so it has zeros as well
+    set(first, run, State::here); // our file has zeros there, too, as nothing was written to it
     return run;
   }
   std::vector<std::byte> buffer(run * page_size_);
   u64 size = from_file ? files_.read(stretch.file, stretch.file_offset + (address - stretch.start), buffer) : 0;
   if (size > 0)
-    size = align_up(size, page_size_); // behind the end of a file its last page is zero
+    size = align_up(size, page_size_); // a file's last page continues with zeros
   else if (before == State::unknown)
     size = process_.read(address, buffer) / page_size_ * page_size_;
   if (process_.has_ended())
-    freeze(); // or every page would be asked for
+    freeze(); // or every further page would be asked for
   file_.write_at(first * page_size_, std::span(buffer).first(size));
   kept_ += size;
   const u64 done = size / page_size_;
@@ -156,8 +156,8 @@ void LiveMemory::set(u64 first, u64 count, State state) {
     pages_[page].store(static_cast<u8>(state), std::memory_order_release);
 }
 
-// Memory that only the process has, by host addresses in pieces of huge pages: most of a heap. Stretches that begin or
-// end inside such a piece leave it to fetch_pages().
+// Returns private memory in whole huge pages by host address: most of a heap. Partial pages at both ends of a stretch
+// are left to fetch_pages().
 std::vector<LiveMemory::Block> LiveMemory::whole_blocks() const {
   std::vector<Block> out;
   const Piece *piece = pieces_.data();
@@ -179,8 +179,8 @@ std::vector<LiveMemory::Block> LiveMemory::whole_blocks() const {
   return out;
 }
 
-// Copies what is touched for the most part and where nothing was fetched before: what points there must find it again.
-// Returns how many bytes are done with.
+// Copies the huge pages that the process has mostly touched. Skips those with fetched pages, since pointers to these
+// must stay valid. Returns how many bytes were handled.
 u64 LiveMemory::copy_block(const Block &block) {
   using Page = ProcessMemory::Page;
   const u64 count = (block.end - block.start) / page_size_, step = huge_page / page_size_;
@@ -205,7 +205,7 @@ u64 LiveMemory::copy_block(const Block &block) {
     const Bytes place = mapped_->bytes().subspan((block.first + from) * page_size_, (at - from) * page_size_);
     const std::span<std::byte> to = mapped_->replace_by_memory(place);
     if (to.empty())
-      break; // fetch_pages() does it
+      break; // fetch_pages() copies the rest
     copy_pages(block.start + from * page_size_, block.first + from, std::span(pages).subspan(from, at - from), to);
     mapped_->protect(place);
     copied += place.size();
@@ -283,8 +283,8 @@ u64 LiveMemory::copy(Bytes bytes, std::byte *out) {
   return piece && !process_.has_ended() ? read(piece->start + (*place - piece->place), {out, bytes.size()}) : 0;
 }
 
-// Until something cannot be read. What is anonymous and was not touched is not read: the kernel would give the process
-// pages of zeros for it, which then counted as touched.
+// Reads until something cannot be read. Skips anonymous pages that the process has not touched: reading would make the
+// kernel give it zero pages, which would then count as touched.
 u64 LiveMemory::read(Address address, std::span<std::byte> out) const {
   const u64 first = address / page_size_, size = out.size();
   std::vector<ProcessMemory::Page> pages((address + size - 1) / page_size_ - first + 1);

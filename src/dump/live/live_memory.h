@@ -1,9 +1,9 @@
 // LiveMemory: the memory of a running process as Ranges. Each range has its place in a temporary file that is mapped
-// here; a page is copied there when it is first asked for, together with its neighbours. What is asked for by copy() is
-// never kept, so that a heap of any size can be walked in little memory. When all is copied, memory of our own takes
-// the place of the temporary file where that is one in memory, and the process has touched most. Nothing is ever
-// written to the process, nor are pages read through it that it has not touched: those are zero, or as the mapped file
-// has them, which is read instead.
+// here; a page is copied there when it is first asked for, together with its neighbours. Memory read through copy() is
+// not kept, so that a heap of any size can be walked in little memory. When all memory is copied and the temporary file
+// is one in memory, our own memory replaces those parts of it that the process has mostly touched. Never writes to the
+// process, and never reads pages through it that it has not touched: those are zero, or equal the mapped file, which is
+// read instead.
 #pragma once
 #include "base/host/host.h"
 #include "base/host/memory_limit.h"
@@ -24,27 +24,27 @@ class LiveMemory : public BytesOnDemand {
 public:
   struct Stretch {
     Address start = 0, end = 0; // whole pages
-    MappedPath file = {};       // no path: of none that can be read
+    MappedPath file = {};       // no path: no readable file
     u64 file_offset = 0;
-    bool is_anonymous = false; // what was not touched is zero
+    bool is_anonymous = false; // pages not touched are zero
   };
-  // `stretches`: sorted, may touch, never overlap. Costs no copy. The temporary file is one in memory unless a folder
-  // is given. Throws Error when there is no room for it.
+  // `stretches`: sorted, may touch, never overlap. Copies nothing yet. The temporary file is one in memory unless a
+  // folder is given. Throws Error if there is no room for it.
   LiveMemory(u64 pid, const std::vector<Stretch> &stretches, const std::string &temp_dir);
 
-  std::vector<Range> ranges() const; // stretches that touch are one
+  std::vector<Range> ranges() const; // adjacent stretches are joined
 
   u64 fetch(Bytes bytes) override;
   bool is_here(Bytes bytes) const override;
   u64 copy(Bytes bytes, std::byte *out) override;
-  // Fetches all of it, in parallel; of what is in files, notes that. Throws Interrupted.
+  // Fetches all of it, in parallel; pages equal to a file's are only marked. Throws Interrupted.
   void fetch_all(unsigned threads, const Watch &watch);
   u64 size() const { return mapped_->bytes().size(); }
-  // From now on there is only what was fetched: the process runs again.
+  // From now on only fetched memory is available, since the process runs again.
   void freeze() { frozen_ = true; }
-  // It ended before all that was asked for was read.
+  // True if the process ended before everything asked for was read.
   bool process_has_ended() const { return process_.has_ended(); }
-  u64 kept() const { return kept_; } // bytes that were fetched
+  u64 kept() const { return kept_; } // bytes fetched
 
 private:
   enum class State : u8 { unknown, here, unreadable, in_file };
@@ -53,11 +53,11 @@ private:
     u64 place = 0; // in the file
   };
 
-  // Place in the file; nullopt for bytes of somewhere else.
+  // Returns the place in the file; nullopt if the bytes are not in it.
   std::optional<u64> place_of(Bytes bytes) const;
   struct Block {
     Address start = 0, end = 0; // of the process
-    u64 first = 0;              // page of the file
+    u64 first = 0;              // page number in the file
   };
   std::vector<Block> whole_blocks() const;
   u64 copy_block(const Block &block);
@@ -73,9 +73,9 @@ private:
   ProcessMemory process_;
   ProcessFiles files_;
   const u64 page_size_;
-  const bool in_memory_;           // the temporary file is
+  const bool in_memory_;           // the temporary file is in memory
   std::vector<Stretch> stretches_; // by address
-  std::vector<Piece> pieces_;      // stretches that touch are one; by address, and by place
+  std::vector<Piece> pieces_;      // adjacent stretches joined; sorted by address and by place
   TemporaryFile file_;
   std::shared_ptr<const MappedFile> mapped_;
   std::unique_ptr<std::atomic<u8>[]> pages_; // of the file

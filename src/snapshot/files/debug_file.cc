@@ -14,7 +14,7 @@ namespace {
 
 std::string folder_of(const std::string &path) { return path.substr(0, path.find_last_of('/') + 1); }
 
-// The name that the program itself gives: `.gnu_debuglink`, text and checksum. Empty when it gives none.
+// Returns the name in the program's `.gnu_debuglink` section (text and checksum); empty if there is none.
 std::string linked_name(const std::string &program) {
   std::shared_ptr<const MappedFile> file = MappedFile::try_open(program);
   if (!file)
@@ -24,7 +24,7 @@ std::string linked_name(const std::string &program) {
   return name.find('/') == name.npos && name.size() < 256 ? name : "";
 }
 
-// Where the program was read from, if that was necessary, else where it was in the process.
+// Returns the file from which the program was read, if that was necessary, else its path in the process.
 std::string program_file(const Target &target, const Module &module) {
   for (const Provenance &p : target.provenance)
     if (p.module == module.path && p.outcome == Provenance::Outcome::used)
@@ -38,7 +38,7 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
                                                   const std::vector<std::string> &folders) {
   std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   const std::vector<u8> id = image ? image->build_id() : std::vector<u8>();
-  if (id.size() < 2) // nothing could be told apart
+  if (id.size() < 2) // too short to identify a build
     return nullptr;
   const std::string program = program_file(target, module), digits = hex_bytes(id.data(), id.size());
   std::vector<std::string> names = {std::string(module.file_name()) + ".dbg",
@@ -82,7 +82,7 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
 
 namespace {
 
-// Of a program that was not stripped.
+// Returns the program's own file if it was not stripped.
 std::shared_ptr<const MappedFile> own_symbols(const Target &target, const Module &module, const ModuleImage &image) {
   std::shared_ptr<const MappedFile> file = MappedFile::try_open(program_file(target, module));
   const std::vector<u8> id = image.build_id();

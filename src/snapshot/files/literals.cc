@@ -8,14 +8,15 @@ namespace {
 
 constexpr std::string_view root_signature = "BSJB"; // II.24.2.1
 constexpr u64 largest_metadata = 512 << 20;
-constexpr u64 largest_head = 1024; // root and list of streams
+constexpr u64 largest_head = 1024; // metadata root and list of streams
 constexpr u32 most_streams = 16;
 
 using Stretch = std::pair<Address, Address>;
 
 bool overlap(const Stretch &a, const Stretch &b) { return a.first < b.second && b.first < a.second; }
 
-// What the root at that address calls its literals; nothing where it is none, or says what cannot be.
+// Returns the literals of the metadata root at that address; empty if it is no root or its list of streams is
+// impossible.
 Stretch literals_of(const Memory &memory, Address root) {
   const Bytes head = memory.peek_up_to(root, largest_head);
   const std::optional<u32> version = load_at<u32>(head, 12, ByteOrder::little);
@@ -48,7 +49,7 @@ Stretch literals_of(const Memory &memory, Address root) {
   return has_tables && is_apart ? literals : Stretch{};
 }
 
-// A stretch of pages or of an image, in whatever pieces.
+// Searches a stretch of pages or of an image, piece by piece.
 void search_memory(const Memory &memory, Address start, Address end, std::vector<Stretch> &out) {
   while (start < end) {
     const Bytes piece = memory.peek_up_to(start, end - start);

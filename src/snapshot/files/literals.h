@@ -1,6 +1,6 @@
-// Literals: where the strings that programs' code holds lie: the #US heaps (ECMA-335 II.24.2.4) of assemblies'
-// metadata. No answer rests on them, yet a search that tries whatever a structure may point to can run through any
-// page. For ExtractedBytes alone. Costs a search for four bytes through the given pages and the images of assemblies.
+// Literals: finds the string literals of programs' code: the #US heaps (ECMA-335 II.24.2.4) of assemblies' metadata. No
+// answer uses them, but a search that follows possible pointers can read any page. For ExtractedBytes alone. Costs a
+// search for four bytes through the given pages and the images of assemblies.
 #pragma once
 #include "target/read_record.h"
 #include "target/target.h"
@@ -10,7 +10,8 @@
 
 namespace dnheap {
 
-// Stretches [start, end) by address, of all metadata whose root is in one of these pages or in a module of the target.
+// Returns stretches [start, end) by address, for all metadata whose root is in one of these pages or in a module of the
+// target.
 std::vector<std::pair<Address, Address>> find_literals(const Target &target,
                                                        const std::vector<ReadRecord::Page> &pages);
 

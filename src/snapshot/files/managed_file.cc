@@ -15,9 +15,9 @@ namespace {
 constexpr u64 compare_limit = 256 << 10;
 constexpr const char *bytes_differ = "its bytes are not those that the dump holds";
 
-// A file is mapped whole, as it is on disk (the flat view), or section by section; pieces of either kind begin at a
-// page of the file and end with one. `start`: where the assembly begins in the file that is mapped. Of one inside
-// another file all of a page is mapped with the headers, whatever part of it they fill.
+// A file is mapped whole, as on disk (the flat view), or section by section. Pieces of either kind begin at a page
+// boundary of the file and end at one. `start`: where the assembly begins in the mapped file. For one inside another
+// file, a whole page is mapped with the headers, even if they fill only part of it.
 class Pieces {
 public:
   explicit Pieces(u64 page) : page_(page) {}
@@ -48,7 +48,7 @@ private:
   std::map<std::pair<u64, u64>, Kind> kinds_;
 };
 
-// Extents that a change of protection split are one again.
+// Joins extents that a change of protection had split.
 std::vector<Extent> joined(const std::vector<Extent> &extents) {
   std::vector<Extent> out;
   for (const Extent &extent : extents)
@@ -80,8 +80,8 @@ std::optional<Range> part_of(const Extent &extent, Bytes file) {
                file.subspan(extent.file_offset, std::min(extent.end - extent.start, file.size() - extent.file_offset))};
 }
 
-// What the writable sections held at first, as far as the process mapped them section by section: with the relocations
-// that its loader applied.
+// Returns the initial contents of the writable sections, if the process mapped them section by section, with the
+// relocations that its loader applied.
 std::vector<Range> initial_data(const Module &module, const std::vector<Extent> &mapped, Bytes file,
                                 std::vector<std::shared_ptr<const void>> &storage) {
   std::optional<PeFile> pe = mapped.empty() ? std::nullopt : PeFile::parse(file);
@@ -96,7 +96,7 @@ std::vector<Range> initial_data(const Module &module, const std::vector<Extent> 
   return out;
 }
 
-// Those of code that was compiled ahead of time, as far as the process mapped them section by section.
+// Returns the constant tables of ReadyToRun code, if the process mapped it section by section.
 std::vector<Range> constant_tables(const Module &module, const std::vector<Range> &initial, Bytes file) {
   const std::optional<PeFile> pe = initial.empty() ? std::nullopt : PeFile::parse(file);
   return pe ? pe->constant_tables(module.base, initial) : std::vector<Range>();
@@ -158,7 +158,7 @@ FileFit fit_bundle(const Target &target, const Module &program, const MappedFile
         image && !bundled.compressed)
       pieces.add(*image, bundled.offset, bundled.size);
   u64 found = 0;
-  std::vector<Extent> odd; // the runtime maps a page or two besides: what for, nothing tells, so they are left out
+  std::vector<Extent> odd; // the runtime maps a page or two besides, for an unknown purpose: left out
   for (const Module &module : target.modules)
     if (is_bundled_in(module, program))
       for (const Extent &extent : joined(module.extents)) {

@@ -17,14 +17,14 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_libraries = 64; // each costs memory for what the file's relocations change
+constexpr u64 max_libraries = 64; // each costs memory for the bytes that relocations change
 constexpr u64 max_native_modules = 256;
 constexpr u64 max_assemblies = 65536;
 
 bool is_assembly(std::string_view name) { return name.ends_with(".dll") || name.ends_with(".exe"); }
 
-// By their base: what has NativeAOT's debug header or exports a descriptor; where nothing shows what the process ran
-// on, the program itself, as the header's page may be missing.
+// Returns the bases of the modules that have NativeAOT's debug header or export a descriptor. If nothing shows which
+// runtime the process used, returns the program itself, as the header's page may be missing.
 std::set<Address> native_aot_modules(const Target &target) {
   constexpr u64 auxv_entry = 9;
   std::set<Address> out;
@@ -53,7 +53,8 @@ bool lacks_native_constants(const Target &target, const Module &module) {
   return false;
 }
 
-// Native libraries, which tell how their functions are left. One that cannot be told from others is not looked for.
+// True for native libraries, whose unwind information is needed. A library without a usable build id could not be
+// identified, so it is not searched for.
 bool may_be_on_stacks(const Target &target, const Module &module) {
   const std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base);
   return image && image->build_id().size() > 1 && lacks_native_constants(target, module);
@@ -70,8 +71,8 @@ bool lacks_metadata(const Target &target, const Module &module) {
   return true;
 }
 
-// Of an image that was mapped section by section: code that was compiled ahead, and what lies beside it: GC info,
-// unwind data. The runtime maps such a file twice, and only one of the two shows the metadata.
+// True if the dump lacks part of an image that was mapped section by section: ReadyToRun code, GC info, unwind data.
+// The runtime maps such a file twice, and only one of the two mappings shows the metadata.
 bool lacks_code(const Target &target, const Module &module) {
   std::optional<PeImage> image =
       module.extents.size() > 1 ? PeImage::at(target.memory, module.base, true) : std::nullopt;
@@ -83,9 +84,9 @@ bool lacks_code(const Target &target, const Module &module) {
   });
 }
 
-// Windows libraries that hold no metadata, whatever the dump lacks of them: those of the system, those that come with
-// the runtime (Microsoft.NETCore.App/native), C and C++ runtimes, and the program that starts a .dll of its own name.
-// `names`: of all modules, in lower case.
+// True for Windows files that hold no metadata, even if the dump shows nothing of them: the system's libraries, those
+// that come with the runtime (Microsoft.NETCore.App/native), C and C++ runtimes, and the program that starts a .dll of
+// its own name. `names`: the names of all modules, in lower case.
 bool is_native_windows_file(const Module &module, const std::set<std::string> &names) {
   const std::string path = lower_case(module.path), name(lower_case(module.file_name()));
   for (const char *folder : {":\\windows\\system32\\", ":\\windows\\syswow64\\", ":\\windows\\winsxs\\"})
@@ -96,7 +97,8 @@ bool is_native_windows_file(const Module &module, const std::set<std::string> &n
   return name.ends_with(".exe") && names.contains(name.substr(0, name.size() - 3) + "dll");
 }
 
-// Programs from whose files, behind themselves, something was mapped that the dump lacks.
+// Returns the programs whose file has bundled assemblies mapped after the program itself that are not fully in the
+// dump.
 std::set<const Module *> programs_with_bundles(const Target &target) {
   std::map<std::string_view, const Module *> programs;
   std::set<const Module *> out;
@@ -157,7 +159,7 @@ public:
 private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
-  // Whether what is used is inferred. `is_needed`: say so where there is none.
+  // Returns true if the file used was only inferred to be the right one. `is_needed`: report if no file was found.
   bool find_file(const Module &module, Fit *fit, bool is_needed = true) {
     std::vector<std::string> candidates = folders_.candidates(module.path, module.pe.has_value());
     bool examined = false;
@@ -195,7 +197,7 @@ private:
         {module.path, path, Provenance::Outcome::used, found.identity, bytes_text(added) + " that the dump lacks"});
   }
 
-  // Assemblies are mapped twice: the same file is asked for again.
+  // Assemblies are mapped twice, so the same file is requested again.
   MappedFilePtr map(const std::string &path) {
     auto it = mapped_.find(path);
     if (it == mapped_.end())

@@ -9,9 +9,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_files = 200000; // looked at below one folder
+constexpr u64 max_files = 200000; // files listed below one folder
 
-// "Z:\\app\\coreclr.dll" as paths below the root of its file system, as far as one is told: app/coreclr.dll,
+// Returns "Z:\\app\\coreclr.dll" as possible paths below the root of its file system: app/coreclr.dll,
 // z/app/coreclr.dll.
 std::vector<std::string> as_host_paths(std::string path) {
   if (path.starts_with('/'))
@@ -34,7 +34,7 @@ std::vector<std::string> ModuleFolders::candidates(const std::string &path, bool
         folder.is_root = below = true;
         out.push_back(at);
       }
-    if (!below && !folder.is_root) { // a whole file system is not searched
+    if (!below && !folder.is_root) { // never search a whole file system
       auto [from, to] = by_name(folder).equal_range(lower_case(name));
       for (; from != to; ++from)
         if (windows || from->second.ends_with("/" + name))

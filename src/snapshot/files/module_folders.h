@@ -9,7 +9,7 @@ namespace dnheap {
 
 class ModuleFolders {
 public:
-  // `root`: what a live process sees as "/", if known.
+  // `root`: the folder that is "/" for a live process, if known.
   explicit ModuleFolders(const std::vector<std::string> &paths, const std::string &root = "") {
     for (const std::string &path : paths)
       folders_.push_back({path, false, {}, false});
@@ -17,15 +17,15 @@ public:
       folders_.push_back({root, true, {}, false});
   }
 
-  // Files that may be the one at `path` in the process, the likeliest first; the path itself, on this host, is the
-  // last. `windows`: a path of Windows, which does not tell cases apart, and which this host does not have.
+  // Returns files that may be the one at `path` in the process, the likeliest first; the path itself on this host comes
+  // last. `windows`: a Windows path: case-insensitive, and not a path of this host.
   std::vector<std::string> candidates(const std::string &path, bool windows = false);
 
 private:
   struct Folder {
     std::string path;
     bool is_root;
-    std::multimap<std::string, std::string> by_name; // file name in lower case → path, in the order of files_below()
+    std::multimap<std::string, std::string> by_name; // lower-case file name → paths, in the order of files_below()
     bool listed;
   };
 

@@ -20,8 +20,7 @@ bool writable(const ElfImage &image, const Range &range) {
   });
 }
 
-// Each piece of the file that the target mapped lies where the file's segments have their place. The empty text, or why
-// not.
+// Checks that each mapped piece of the file lies where the file's segments belong. Returns an empty text, or why not.
 std::string misplaced(const Module &module, const ElfImage &image, const std::vector<Range> &layout, Bytes file) {
   constexpr u64 page = 64 << 10; // the largest in use
   for (const Extent &extent : module.extents) {
@@ -62,7 +61,7 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
     out.reason = "its segments cannot be laid out where the process had them";
     return out;
   }
-  // Constants only: of a variable the file does not know the value in the process.
+  // Only constants go to `parts`: the file does not contain a variable's value in the process.
   for (const Range &range : layout)
     (writable(*image, range) ? out.initial : out.parts).push_back(range);
   out.identity = "build id " + id_text(id);
