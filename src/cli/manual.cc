@@ -107,7 +107,7 @@ std::string manual_page(std::span<const Verb> verbs) {
       out += fmt::format(".SH COMMANDS, {}\n", escaped(group = command->group));
     out += of_verb(verb);
   }
-  out += ".SH OPTIONS\n" + of_options("Of some verbs", false) + of_options("Of every verb", true);
+  out += ".SH OPTIONS\n" + of_options("For some verbs", false) + of_options("For every verb", true);
   out += ".SH EXIT STATUS\n";
   for (const ExitCode &code : exit_codes())
     out += fmt::format(".TP\n.B {}\n{}\n", code.code, escaped(code.meaning));

@@ -24,7 +24,7 @@ struct Object {
   u32 type = 0; // id in the walking thread's TypeTable
   u64 size = 0;
   u64 aligned_size = 0; // its size in the heap
-  // The bytes from its MethodTable on: all but its header. Of a live process only MethodTable and component count are
+  // The bytes from its MethodTable on: all but its header. For a live process only MethodTable and component count are
   // there.
   const std::byte *bytes = nullptr;
 };
