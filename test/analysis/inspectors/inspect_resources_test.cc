@@ -350,8 +350,7 @@ TEST(InspectResources, PoolsOfAnotherShape) {
   report::Answer answer = inspected(s.heap, "pools");
   EXPECT_TRUE(text_rows_of(answer, "pools").empty());
   EXPECT_EQ(unknown_notes_of(answer),
-            "2 parts of ArrayPool<T>.Shared have not the fields that they are known to have: what "
-            "they keep is not told\n");
+            "2 parts of ArrayPool<T>.Shared do not have the fields that they should have: their arrays are left out\n");
 }
 
 } // namespace
