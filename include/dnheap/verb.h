@@ -10,7 +10,8 @@ namespace dnheap::DNHEAP_ABI {
 
 struct Verb {
   std::string_view name;
-  std::string_view question; // "which types fill the heap?"
+  std::string_view group = {}; // the heading in the help that it is listed under: "memory"
+  std::string_view question;   // "which types fill the heap?"
   std::string_view details = {};
   std::string_view subject = {};       // the argument beyond the target: "ADDR"; empty: none
   std::string_view subject_asked = {}; // "which object?"

@@ -51,6 +51,7 @@ struct SubjectWords {
 
 struct Verb {
   const char *name = "";
+  const char *group = "";    // the heading in the help that it is listed under
   const char *question = ""; // "which types fill the heap?"
   const char *details = "";  // paragraphs for `dnheap VERB --help`
   SubjectWords subject = {};

@@ -19,6 +19,7 @@ std::vector<std::string_view> outer(const Words &words) { return {words.begin(),
 Verb outer(const dnheap::Verb &of) {
   Verb out;
   out.name = of.name;
+  out.group = of.group;
   out.question = of.question;
   out.details = of.details;
   if (of.subject) {

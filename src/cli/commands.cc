@@ -6,11 +6,12 @@ namespace dnheap::cli {
 
 namespace {
 
-constexpr std::string_view until_ended = "until you end it";
+constexpr std::string_view until_ended = "until you end them";
 
 const std::vector<Command> &commands() {
   static const std::vector<Command> all = {
       {.words = {.name = "explore",
+                 .group = until_ended,
                  .question = "look at it in a browser",
                  .details = "Serves a page on this machine alone, at an address with a secret part, and opens it where "
                             "there is a browser: types, owners, the map of what holds what, single objects, threads, "
@@ -18,10 +19,10 @@ const std::vector<Command> &commands() {
                             "the owners follow. Contents of strings and fields are shown only with --values. "
                             "Ends with Ctrl-C.",
                  .takes = {Takes::values}},
-       .group = until_ended,
        .run = explore},
       {.words =
            {.name = "watch",
+            .group = until_ended,
             .question = "take small cores of a process when its memory grows",
             .details =
                 "Looks at the process every now and then, for some milliseconds and without stopping it, and takes a "
@@ -41,9 +42,9 @@ const std::vector<Command> &commands() {
             .answers_alone = true,
             .format = "text",
             .makes_file = true},
-       .group = until_ended,
        .run = watch},
       {.words = {.name = "shell",
+                 .group = until_ended,
                  .question = "many questions of one dump",
                  .details =
                      "Each line is a verb without the file's name: stat --top 5. What one answer had to build is "
@@ -52,9 +53,9 @@ const std::vector<Command> &commands() {
                      "completes verbs, options, types and addresses of the last answer; Ctrl-R finds earlier lines. "
                      "SOS' commands are understood by their names and options: dumpheap -stat, gcroot, dumpobj, "
                      "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
-       .group = until_ended,
        .run = shell},
       {.words = {.name = "mcp",
+                 .group = until_ended,
                  .question = "the same for agents: Model Context Protocol over stdio",
                  .details =
                      "Not for typing: a program that works with language models starts it, and asks by JSON-RPC on "
@@ -64,9 +65,9 @@ const std::vector<Command> &commands() {
                      "doc/mcp.md shows how to add it to usual clients.",
                  .takes = {Takes::values},
                  .takes_each = true},
-       .group = until_ended,
        .run = mcp},
       {.words = {.name = "completion",
+                 .group = "for your shell",
                  .question = "completion with the Tab key, for bash, zsh or fish",
                  .details = "Prints a script for that shell, which completes verbs, options, their words, and names of "
                             "files; types and addresses are not guessed.\n"
@@ -78,7 +79,6 @@ const std::vector<Command> &commands() {
                  .subject_asked = "for which shell?",
                  .subjects = {"bash", "zsh", "fish"},
                  .needs_target = false},
-       .group = "for your shell",
        .run = completion},
   };
   return all;

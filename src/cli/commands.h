@@ -7,7 +7,6 @@ namespace dnheap::cli {
 
 struct Command {
   Verb words;
-  std::string_view group; // heading in the help: "until you end it"
   // Returns the exit code; throws as verbs do.
   int (*run)(const Options &options, Progress &progress);
 };

@@ -86,14 +86,14 @@ std::string general_help(std::span<const Verb> verbs) {
   std::string out =
       fmt::format("dnheap {}: {}\n\nusage: dnheap VERB TARGET [options]\n", library_version(), program_text);
   out += fmt::format("       dnheap FILE                  the same as: dnheap {} FILE\n\n", verbs.front().name);
-  out += wrapped(target_text, 0) + "\n\nverbs:\n";
+  out += wrapped(target_text, 0) + "\n";
   std::string_view group;
   for (const Verb &verb : verbs) {
-    if (const Command *command = find_command(verb); command && command->group != group)
-      out += fmt::format("and, {}:\n", group = command->group);
+    if (verb.group != group)
+      out += fmt::format("\n{}:\n", group = verb.group);
     out += fmt::format("  {:<12}{}\n", verb.name, verb.question);
   }
-  out += "'dnheap VERB --help' shows more about a verb, and so does 'dnheap help VERB'.\n\n"
+  out += "\n'dnheap VERB --help' shows more about a verb, and so does 'dnheap help VERB'.\n\n"
          "options of some verbs:\n" +
          option_lines([](const Option &option) { return !is_common(option); }) + "\noptions of every verb:\n" +
          option_lines(is_common);

@@ -196,7 +196,7 @@ def check_manual(dnheap, folder):
         flat = re.sub(r"-\n\s*", "-", re.sub(r".\x08", "", done.stdout))
         listed = subprocess.run([dnheap, "--help"], stdout=subprocess.PIPE, check=True, text=True).stdout
         options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", listed, re.MULTILINE))
-        verbs = set(re.findall(r"^  ([a-z]+)  ", listed.partition("\nverbs:\n")[2].partition("\noptions of some")[0], re.MULTILINE))
+        verbs = set(re.findall(r"^  ([a-z]+)  ", listed.partition("\nto begin with:\n")[2].partition("\noptions of some")[0], re.MULTILINE))
         for word in sorted(options) + [f"dnheap {verb}" for verb in sorted(verbs)]:
             if word not in flat:
                 yield f"the manual page does not tell of {word}"

@@ -155,7 +155,7 @@ def check_verb(asked, verb, folder):
 
 def main(dnheap):
     asked = Asked(dnheap)
-    listed = asked.run("--help").stdout.decode().partition("\nverbs:\n")[2].partition("\nand, ")[0]
+    listed = asked.run("--help").stdout.decode().partition("\nto begin with:\n")[2].partition("\nuntil you end them")[0]
     with tempfile.TemporaryDirectory(prefix="dnheap-options-") as folder:
         asked.dump = pathlib.Path(folder, "demo.core")
         subprocess.run(["zstd", "-qdo", asked.dump, COMPRESSED], check=True)

@@ -379,7 +379,8 @@ TEST(Compressed, WhatLiesFarBehindTheDumpIsLeftOut) {
                                               return length;
                                             }});
         EXPECT_EQ(out.file->bytes().size(), length + slack);
-        EXPECT_NE(out.note.find("continue far beyond the length in the dump's own headers"), std::string::npos) << out.note;
+        EXPECT_NE(out.note.find("continue far beyond the length in the dump's own headers"), std::string::npos)
+            << out.note;
         EXPECT_FALSE(out.damaged);
       }
       const auto size_of = [&](u64 length) {

@@ -24,7 +24,9 @@ def answer(dnheap, verb):
 
 
 def verbs(text):
-    return re.findall(r"^  (\w+)  ", re.search(r"^verbs:\n(.*?)^and", text, re.DOTALL | re.MULTILINE)[1], re.MULTILINE)
+    """Those that answer a question: the groups before the commands, which run until somebody ends them."""
+    groups = re.search(r"^to begin with:\n(.*?)^until you end them", text, re.DOTALL | re.MULTILINE)[1]
+    return re.findall(r"^  (\w+)  ", groups, re.MULTILINE)
 
 
 def options(text):

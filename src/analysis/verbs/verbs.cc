@@ -11,6 +11,7 @@ using enum AnswerPart;
 
 constexpr Verb all_verbs[] = {
     {.name = "report",
+     .group = "to begin with",
      .question = "what is going on?",
      .details = "One screen: a verdict, where all of the process's memory is, and who holds most of the live objects, "
                 "each with the field to look at and the command to run next (dnheap path TARGET @1 shows the path to "
@@ -27,6 +28,7 @@ constexpr Verb all_verbs[] = {
      .tells_resident = true,
      .reads_objects_only = true},
     {.name = "stat",
+     .group = "to begin with",
      .question = "which types fill the heap?",
      .details = "One row per type (per MethodTable): how many objects, how many bytes. Bytes are what dotnet-dump and "
                 "ClrMD report; aligned_bytes, in JSON and CSV, are what the objects take in the heap. Free means the "
@@ -40,59 +42,8 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names,
      .plan = plan_stat,
      .answer = answer_stat},
-    {.name = "account",
-     .question = "where is all of the process's memory?",
-     .details = "Every mapped byte of the process in exactly one class, so that they add up: the heap (objects, free "
-                "space between them, memory that the GC keeps empty), the runtime's own memory, malloc by its arenas, "
-                "stacks, files, and memory that nothing explains. --live (or --dead) shows live and dead objects "
-                "separately, which takes a pass over the graph. For a live process it also shows how much of each "
-                "class is resident or swapped out; if pages hold several classes, at least and at most. -v shows "
-                "malloc's arenas and what was not identified.",
-     .takes = {Takes::life},
-     .tables = {"account", "arenas", "not_identified"},
-     .parts = contexts | segments | gc | loader_heaps,
-     .plan = plan_account,
-     .answer = answer_account,
-     .tells_resident = true,
-     .reads_objects_only = true},
-    {.name = "segments",
-     .question = "where is the heap in memory?",
-     .details = "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, "
-                "so that they add up.",
-     .takes = {Takes::generation},
-     .tables = {"segments", "generations"},
-     .parts = contexts | segments,
-     .plan = [](const Question &) { return Plan(Pass::tally); },
-     .answer = answer_segments},
-    {.name = "objects",
-     .question = "which objects are there?",
-     .details = "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds "
-                "millions. --near shows the objects around an address; --by size shows how many objects there are of "
-                "each size; --refers-to younger shows those that a collection of younger generations has to look at. "
-                "--format addresses writes the addresses alone, one per line, for scripts.",
-     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
-               Takes::refers_to, Takes::near},
-     .sort_columns = {"address", "bytes", "type"},
-     .by = {"size"},
-     .tables = {"objects", "sizes", "stages"},
-     .parts = contexts | names,
-     .plan = plan_objects,
-     .answer = answer_objects,
-     .reads_objects_only = true},
-    {.name = "show",
-     .question = "what is this object?",
-     .details = "Its type, size, generation and fields, the objects that it refers to, the objects that refer to it "
-                "and by which field, and what would be freed with it. For a MethodTable's address: the type, and how "
-                "much of the heap its objects take. --closure adds everything that it reaches, whoever else holds it "
-                "(SOS calls this objsize); --values shows the contents of strings and fields. --struct TYPE shows the "
-                "memory at an address as a struct of that type: inside an object, in an array, or on a stack.",
-     .subject = {"ADDR", "which object?"},
-     .takes = {Takes::closure, Takes::values, Takes::struct_type},
-     .tables = {"object", "fields", "elements", "references", "referrers", "series", "type"},
-     .parts = contexts | names | fields | delegates | strings | life_parts | thread_ids,
-     .plan = plan_show,
-     .answer = answer_show},
     {.name = "path",
+     .group = "to begin with",
      .question = "why is it alive?",
      .details = "For an object, or a suspect of the report (@1): how it is held, each step by its field. Owners are "
                 "searched in this order: static fields of the program, its container of services, the framework's "
@@ -109,7 +60,64 @@ constexpr Verb all_verbs[] = {
      .parts = contexts | names | fields | delegates | life_parts | thread_ids | suspended_calls,
      .plan = plan_path,
      .answer = answer_path},
+    {.name = "show",
+     .group = "to begin with",
+     .question = "what is this object?",
+     .details = "Its type, size, generation and fields, the objects that it refers to, the objects that refer to it "
+                "and by which field, and what would be freed with it. For a MethodTable's address: the type, and how "
+                "much of the heap its objects take. --closure adds everything that it reaches, whoever else holds it "
+                "(SOS calls this objsize); --values shows the contents of strings and fields. --struct TYPE shows the "
+                "memory at an address as a struct of that type: inside an object, in an array, or on a stack.",
+     .subject = {"ADDR", "which object?"},
+     .takes = {Takes::closure, Takes::values, Takes::struct_type},
+     .tables = {"object", "fields", "elements", "references", "referrers", "series", "type"},
+     .parts = contexts | names | fields | delegates | strings | life_parts | thread_ids,
+     .plan = plan_show,
+     .answer = answer_show},
+    {.name = "account",
+     .group = "memory",
+     .question = "where is all of the process's memory?",
+     .details = "Every mapped byte of the process in exactly one class, so that they add up: the heap (objects, free "
+                "space between them, memory that the GC keeps empty), the runtime's own memory, malloc by its arenas, "
+                "stacks, files, and memory that nothing explains. --live (or --dead) shows live and dead objects "
+                "separately, which takes a pass over the graph. For a live process it also shows how much of each "
+                "class is resident or swapped out; if pages hold several classes, at least and at most. -v shows "
+                "malloc's arenas and what was not identified.",
+     .takes = {Takes::life},
+     .tables = {"account", "arenas", "not_identified"},
+     .parts = contexts | segments | gc | loader_heaps,
+     .plan = plan_account,
+     .answer = answer_account,
+     .tells_resident = true,
+     .reads_objects_only = true},
+    {.name = "segments",
+     .group = "memory",
+     .question = "where is the heap in memory?",
+     .details = "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, "
+                "so that they add up.",
+     .takes = {Takes::generation},
+     .tables = {"segments", "generations"},
+     .parts = contexts | segments,
+     .plan = [](const Question &) { return Plan(Pass::tally); },
+     .answer = answer_segments},
+    {.name = "objects",
+     .group = "memory",
+     .question = "which objects are there?",
+     .details = "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds "
+                "millions. --near shows the objects around an address; --by size shows how many objects there are of "
+                "each size; --refers-to younger shows those that a collection of younger generations has to look at. "
+                "--format addresses writes the addresses alone, one per line, for scripts.",
+     .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
+               Takes::refers_to, Takes::near},
+     .sort_columns = {"address", "bytes", "type"},
+     .by = {"size"},
+     .tables = {"objects", "sizes", "stages"},
+     .parts = contexts | names,
+     .plan = plan_objects,
+     .answer = answer_objects,
+     .reads_objects_only = true},
     {.name = "retained",
+     .group = "memory",
      .question = "what would be freed?",
      .details = "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
                 "and assembly, and the objects that hold most; --tree shows level by level who holds what (--top N: "
@@ -124,33 +132,56 @@ constexpr Verb all_verbs[] = {
      .plan = plan_retained,
      .answer = answer_retained,
      .reads_objects_only = true},
-    {.name = "handles",
-     .question = "which GC handles exist?",
-     .details = "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep "
-                "nothing alive; strong and pinned ones keep their objects; a dependent one keeps its secondary as long "
-                "as its object lives.",
-     .takes = {Takes::type},
-     .sort_columns = {"kind", "type"},
-     .tables = {"handles", "kinds"},
-     .parts = names | handles | ref_counts,
-     .plan =
-         [](const Question &question) {
-           const bool names_types = !question.type_exact.empty() || !question.type_regex.empty();
-           return Plan(names_types ? Pass::tally : Pass::heap); // to know which types there are
-         },
-     .answer = answer_handles},
-    {.name = "roots",
-     .question = "what keeps objects alive?",
-     .details = "Sums by kind, the largest groups, and one row per root: handles by kind, objects whose finalizer is "
-                "due, static fields and thread statics by name, and references on stacks and in registers. Stacks are "
-                "scanned for words that look like references (stack_conservative), so some of those may be left over "
-                "from calls that have returned.",
-     .takes = {Takes::type},
-     .tables = {"kinds", "groups", "roots"},
-     .parts = contexts | names | root_parts | ref_counts | thread_ids,
-     .plan = [](const Question &) { return Plan(Pass::roots); },
-     .answer = answer_roots},
+    {.name = "waste",
+     .group = "memory",
+     .question = "which memory could be saved?",
+     .details =
+         "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, hold "
+         "one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, ConcurrentDictionary, "
+         "StringBuilder, and other collections in arrays), with the arrays that belong to them; boxes; all but one of "
+         "equal strings, of equal arrays without references, and of equal small objects without references; the zeros "
+         "of arrays that contain little else; and holes beside pinned objects. Objects that the GC never frees are no "
+         "waste. --live looks only at live objects, --dead only at garbage, and both at no holes.",
+     .takes = {Takes::life},
+     .sort_columns = {"bytes", "count", "kind"},
+     .tables = {"waste", "kinds", "stages"},
+     .parts = contexts | names | fields | AnswerPart::strings | handles | suspended_calls,
+     .looks_for_framework = true,
+     .plan = plan_waste,
+     .answer = answer_waste,
+     .reads_objects_only = true,
+     .reads_contents = true},
+    {.name = "strings",
+     .group = "memory",
+     .question = "which strings occur more than once?",
+     .details = "One row for strings of equal content: their number and length, the bytes that all but one of them "
+                "waste, and the field that holds most of them; then the fields, by the bytes wasted in them. Literals "
+                "of the program are never wasted. --values shows the contents, otherwise a hash stands for them. "
+                "--live looks only at live strings, --dead only at garbage.",
+     .takes = {Takes::life, Takes::values},
+     .sort_columns = {"wasted", "count", "bytes", "length"},
+     .tables = {"strings", "fields", "stages"},
+     .parts = contexts | names | fields | AnswerPart::strings,
+     .plan = plan_strings,
+     .answer = answer_strings,
+     .reads_objects_only = true,
+     .reads_contents = true},
+    {.name = "frag",
+     .group = "memory",
+     .question = "how large are the heap's holes, and what is beside them?",
+     .details = "The heap's holes (Free objects) by generation and size, their share of the segments, and their "
+                "neighbours: pinned objects, with the kind of handle, or objects that merely survived. Then the "
+                "largest holes, with the objects before and after them; --by retained adds retained size and owner of "
+                "these. Holes are usual in the large object heap, which is compacted on request only; in the pinned "
+                "object heap, where nothing is ever moved, all neighbours count as pinned.",
+     .by = {"bytes", "retained"},
+     .tables = {"holes", "generations", "beside", "largest"},
+     .parts = contexts | names | handles | stacks,
+     .plan = plan_frag,
+     .answer = answer_frag,
+     .reads_objects_only = true},
     {.name = "threads",
+     .group = "threads",
      .question = "which threads are there, and where is each one?",
      .details = "One row per thread of the runtime: its ids, name and state, how many methods are on its stack, the "
                 "innermost of them, what it waits for (a lock and its owner, a task), as far as the runtime's notes, "
@@ -164,6 +195,7 @@ constexpr Verb all_verbs[] = {
      .answer = answer_threads,
      .answers_without_heap = true},
     {.name = "stack",
+     .group = "threads",
      .question = "where is each thread, and what does it hold?",
      .details =
          "The methods on a thread's stack, innermost first, or on those of all threads; a thread is given by the "
@@ -178,45 +210,8 @@ constexpr Verb all_verbs[] = {
      .plan = plan_stack,
      .answer = answer_stack,
      .answers_without_heap = true},
-    {.name = "gc",
-     .question = "what does the GC record about itself?",
-     .details = "All data of the GC contract except objects and handles: the kind of GC, its state, heaps and "
-                "generations, background collection, finalization queues, mechanisms by name, free regions and "
-                "bookkeeping, why memory ran out the last time, and the settings that the process was started with (by "
-                "environment variables, on Linux only, and runtimeconfig.json). Walks no heap.",
-     .tables = {"state", "settings", "heaps", "generations", "contexts", "background", "finalization", "internal_roots",
-                "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
-     .parts = gc_answer_parts,
-     .plan = [](const Question &) { return Plan(Pass::runtime); },
-     .answer = answer_gc},
-    {.name = "info",
-     .question = "what is this dump, how was it interpreted, how complete is it?",
-     .details =
-         "The kind of dump, the runtime, the module files and symbols that were used or rejected and why, the source "
-         "of the runtime's layout, and every part of the heap that could not be walked. --table stress_log shows the "
-         "last messages of the runtime, for processes that were started with DOTNET_StressLog=1 (.NET 11).",
-     .takes = {Takes::symbols},
-     .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "stress_log", "gaps"},
-     .parts = all_parts,
-     .tells_missing_parts = true,
-     .plan = [](const Question &) { return Plan(Pass::tally); },
-     .answer = answer_info,
-     .answers_without_heap = true},
-    {.name = "exceptions",
-     .question = "what was thrown?",
-     .details = "One row for exceptions on the heap that have the same type, HResult, and calls that they have passed "
-                "through. Those that a thread is handling come first, with their stacks; in a crash dump that is the "
-                "one that ended the process. With an address: one exception, with the calls that it has passed "
-                "through. --values shows messages.",
-     .subject = {"ADDR", "which exception?", true},
-     .takes = {Takes::type, Takes::values, Takes::symbols},
-     .tables = {"exceptions", "stacks"},
-     .parts = contexts | names | fields | delegates | handles,
-     .looks_for_framework = true,
-     .plan = [](const Question &) { return Plan(Pass::tally).then("walk"); },
-     .answer = answer_exceptions,
-     .answers_without_heap = true},
     {.name = "locks",
+     .group = "threads",
      .question = "who waits for whom?",
      .details = "One row per lock that is held or waited for: Monitor (the lock statement), Lock, "
                 "ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier and Mutex; then "
@@ -235,6 +230,7 @@ constexpr Verb all_verbs[] = {
      .answer = answer_locks,
      .answers_without_heap = true},
     {.name = "async",
+     .group = "threads",
      .question = "which asynchronous calls are pending?",
      .details = "One row for equal calls: asynchronous methods that await one another, from the one that waits for "
                 "something else (a delay, a semaphore, a socket, a TaskCompletionSource) out to the one that nobody "
@@ -248,7 +244,100 @@ constexpr Verb all_verbs[] = {
      .looks_for_framework = true,
      .plan = plan_async,
      .answer = answer_async},
+    {.name = "exceptions",
+     .group = "threads",
+     .question = "what was thrown?",
+     .details = "One row for exceptions on the heap that have the same type, HResult, and calls that they have passed "
+                "through. Those that a thread is handling come first, with their stacks; in a crash dump that is the "
+                "one that ended the process. With an address: one exception, with the calls that it has passed "
+                "through. --values shows messages.",
+     .subject = {"ADDR", "which exception?", true},
+     .takes = {Takes::type, Takes::values, Takes::symbols},
+     .tables = {"exceptions", "stacks"},
+     .parts = contexts | names | fields | delegates | handles,
+     .looks_for_framework = true,
+     .plan = [](const Question &) { return Plan(Pass::tally).then("walk"); },
+     .answer = answer_exceptions,
+     .answers_without_heap = true},
+    {.name = "info",
+     .group = "inside the runtime",
+     .question = "what is this dump, how was it interpreted, how complete is it?",
+     .details =
+         "The kind of dump, the runtime, the module files and symbols that were used or rejected and why, the source "
+         "of the runtime's layout, and every part of the heap that could not be walked. --table stress_log shows the "
+         "last messages of the runtime, for processes that were started with DOTNET_StressLog=1 (.NET 11).",
+     .takes = {Takes::symbols},
+     .tables = {"facts", "modules", "assemblies", "images", "symbols", "contracts", "stress_log", "gaps"},
+     .parts = all_parts,
+     .tells_missing_parts = true,
+     .plan = [](const Question &) { return Plan(Pass::tally); },
+     .answer = answer_info,
+     .answers_without_heap = true},
+    {.name = "gc",
+     .group = "inside the runtime",
+     .question = "what does the GC record about itself?",
+     .details = "All data of the GC contract except objects and handles: the kind of GC, its state, heaps and "
+                "generations, background collection, finalization queues, mechanisms by name, free regions and "
+                "bookkeeping, why memory ran out the last time, and the settings that the process was started with (by "
+                "environment variables, on Linux only, and runtimeconfig.json). Walks no heap.",
+     .tables = {"state", "settings", "heaps", "generations", "contexts", "background", "finalization", "internal_roots",
+                "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
+     .parts = gc_answer_parts,
+     .plan = [](const Question &) { return Plan(Pass::runtime); },
+     .answer = answer_gc},
+    {.name = "handles",
+     .group = "inside the runtime",
+     .question = "which GC handles exist?",
+     .details = "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep "
+                "nothing alive; strong and pinned ones keep their objects; a dependent one keeps its secondary as long "
+                "as its object lives.",
+     .takes = {Takes::type},
+     .sort_columns = {"kind", "type"},
+     .tables = {"handles", "kinds"},
+     .parts = names | handles | ref_counts,
+     .plan =
+         [](const Question &question) {
+           const bool names_types = !question.type_exact.empty() || !question.type_regex.empty();
+           return Plan(names_types ? Pass::tally : Pass::heap); // to know which types there are
+         },
+     .answer = answer_handles},
+    {.name = "roots",
+     .group = "inside the runtime",
+     .question = "what keeps objects alive?",
+     .details = "Sums by kind, the largest groups, and one row per root: handles by kind, objects whose finalizer is "
+                "due, static fields and thread statics by name, and references on stacks and in registers. Stacks are "
+                "scanned for words that look like references (stack_conservative), so some of those may be left over "
+                "from calls that have returned.",
+     .takes = {Takes::type},
+     .tables = {"kinds", "groups", "roots"},
+     .parts = contexts | names | root_parts | ref_counts | thread_ids,
+     .plan = [](const Question &) { return Plan(Pass::roots); },
+     .answer = answer_roots},
+    {.name = "contract",
+     .group = "inside the runtime",
+     .question = "which data contract did the target publish?",
+     .details = "Every contract, type, field and global that dnheap uses, each with its origin: published by the "
+                "target, discovered in its memory, or from a table shipped with dnheap; values that were not found; "
+                "and values that are published and used although memory does not confirm them.",
+     .tables = {"contracts", "types", "globals", "descriptors", "missing", "doubted"},
+     .plan = [](const Question &) { return Plan(Pass::runtime); },
+     .answer = answer_contract},
+    {.name = "verify",
+     .group = "inside the runtime",
+     .question = "is the heap sound?",
+     .details = "Looks at every object, the word before it (its sync block, the holder of its lock) and every "
+                "reference. Problems are places without a sound object, references that lead to no object, headers "
+                "that name a sync block that is not the object's, and types whose description of references is "
+                "damaged. Problems that only concern dead objects are counted separately (--verbose lists them). A "
+                "dump that was taken while the program went on may have some. --all also builds the graph of all "
+                "references and its dominators, and checks that they agree with each other.",
+     .takes = {Takes::all},
+     .tables = {"problems", "totals", "invariants"},
+     .parts = contexts | names | fields | sync_blocks | locks | life_parts,
+     .plan = plan_verify,
+     .answer = answer_verify},
     {.name = "inspect",
+     .group = "inside the runtime",
      .question = "what does one inspector find: timers, events, collections, …?",
      .details = "Asks one inspector, by its name; 'dnheap inspect' alone lists them. Equal objects are one row, with "
                 "the field that holds them. timers: everything that waits in the runtime's queue (Timer, "
@@ -271,73 +360,8 @@ constexpr Verb all_verbs[] = {
      .answer = answer_inspect,
      .answer_alone = answer_inspect_alone,
      .reads_objects_only = true},
-    {.name = "waste",
-     .question = "which memory could be saved?",
-     .details =
-         "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, hold "
-         "one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, ConcurrentDictionary, "
-         "StringBuilder, and other collections in arrays), with the arrays that belong to them; boxes; all but one of "
-         "equal strings, of equal arrays without references, and of equal small objects without references; the zeros "
-         "of arrays that contain little else; and holes beside pinned objects. Objects that the GC never frees are no "
-         "waste. --live looks only at live objects, --dead only at garbage, and both at no holes.",
-     .takes = {Takes::life},
-     .sort_columns = {"bytes", "count", "kind"},
-     .tables = {"waste", "kinds", "stages"},
-     .parts = contexts | names | fields | AnswerPart::strings | handles | suspended_calls,
-     .looks_for_framework = true,
-     .plan = plan_waste,
-     .answer = answer_waste,
-     .reads_objects_only = true,
-     .reads_contents = true},
-    {.name = "strings",
-     .question = "which strings occur more than once?",
-     .details = "One row for strings of equal content: their number and length, the bytes that all but one of them "
-                "waste, and the field that holds most of them; then the fields, by the bytes wasted in them. Literals "
-                "of the program are never wasted. --values shows the contents, otherwise a hash stands for them. "
-                "--live looks only at live strings, --dead only at garbage.",
-     .takes = {Takes::life, Takes::values},
-     .sort_columns = {"wasted", "count", "bytes", "length"},
-     .tables = {"strings", "fields", "stages"},
-     .parts = contexts | names | fields | AnswerPart::strings,
-     .plan = plan_strings,
-     .answer = answer_strings,
-     .reads_objects_only = true,
-     .reads_contents = true},
-    {.name = "frag",
-     .question = "how large are the heap's holes, and what is beside them?",
-     .details = "The heap's holes (Free objects) by generation and size, their share of the segments, and their "
-                "neighbours: pinned objects, with the kind of handle, or objects that merely survived. Then the "
-                "largest holes, with the objects before and after them; --by retained adds retained size and owner of "
-                "these. Holes are usual in the large object heap, which is compacted on request only; in the pinned "
-                "object heap, where nothing is ever moved, all neighbours count as pinned.",
-     .by = {"bytes", "retained"},
-     .tables = {"holes", "generations", "beside", "largest"},
-     .parts = contexts | names | handles | stacks,
-     .plan = plan_frag,
-     .answer = answer_frag,
-     .reads_objects_only = true},
-    {.name = "verify",
-     .question = "is the heap sound?",
-     .details = "Looks at every object, the word before it (its sync block, the holder of its lock) and every "
-                "reference. Problems are places without a sound object, references that lead to no object, headers "
-                "that name a sync block that is not the object's, and types whose description of references is "
-                "damaged. Problems that only concern dead objects are counted separately (--verbose lists them). A "
-                "dump that was taken while the program went on may have some. --all also builds the graph of all "
-                "references and its dominators, and checks that they agree with each other.",
-     .takes = {Takes::all},
-     .tables = {"problems", "totals", "invariants"},
-     .parts = contexts | names | fields | sync_blocks | locks | life_parts,
-     .plan = plan_verify,
-     .answer = answer_verify},
-    {.name = "contract",
-     .question = "which data contract did the target publish?",
-     .details = "Every contract, type, field and global that dnheap uses, each with its origin: published by the "
-                "target, discovered in its memory, or from a table shipped with dnheap; values that were not found; "
-                "and values that are published and used although memory does not confirm them.",
-     .tables = {"contracts", "types", "globals", "descriptors", "missing", "doubted"},
-     .plan = [](const Question &) { return Plan(Pass::runtime); },
-     .answer = answer_contract},
     {.name = "extract",
+     .group = "dumps and files",
      .question = "write a small core to share",
      .details =
          "Writes a small ELF core (-o FILE; compressed if FILE ends in .zst) with what heap analysis needs: all "
@@ -356,6 +380,7 @@ constexpr Verb all_verbs[] = {
      .makes_file = true,
      .records_reads = true},
     {.name = "export",
+     .group = "dumps and files",
      .question = "write the heap for other tools",
      .details =
          "Writes the heap as a file (-o FILE) for another tool, which --as names. doc/files.md describes what each "
@@ -375,6 +400,7 @@ constexpr Verb all_verbs[] = {
      .answer = answer_export,
      .makes_file = true},
     {.name = "query",
+     .group = "dumps and files",
      .question = "run SQL on the dump",
      .details =
          "Runs a SELECT of SQLite on the open dump, without writing it anywhere first. Tables: types (id, name, "
@@ -392,6 +418,7 @@ constexpr Verb all_verbs[] = {
      .plan = plan_query,
      .answer = answer_query},
     {.name = "diff",
+     .group = "dumps and files",
      .question = "what grew, from one dump to the next?",
      .details = "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. By owner "
                 "(the same signature in each), by type, by class of memory and by kind of waste: what is new, gone, "
@@ -405,6 +432,7 @@ constexpr Verb all_verbs[] = {
      .answer_records = answer_diff,
      .takes_several = true},
     {.name = "check",
+     .group = "dumps and files",
      .question = "does it stay within its limits?",
      .details = "Compares a dump, or a saved record of one, with a budget: limits per type, owner and class of memory, "
                 "for sums, and for growth since a baseline. The exit code is 1 if one is exceeded; formats junit and "
@@ -415,6 +443,7 @@ constexpr Verb all_verbs[] = {
      .plan = plan_check,
      .answer_records = answer_check},
     {.name = "summary",
+     .group = "dumps and files",
      .question = "one JSON line per dump, for a store of many",
      .details =
          "One line of JSON for each dump (NDJSON): when it was taken, how complete it is, the verdict, where its "
@@ -429,8 +458,9 @@ constexpr Verb all_verbs[] = {
      .answer = answer_summary,
      .takes_each = true,
      .format = "ndjson",
-     .reads_objects_only = true}, // its questions are asked by other verbs
+     .reads_objects_only = true}, // its questions are asked by other verbs,
     {.name = "ps",
+     .group = "processes",
      .question = "which .NET processes run here?",
      .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: its "
                 "kind and version, the GC, and how much memory it takes. Suspends none of them.",
