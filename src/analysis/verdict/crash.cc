@@ -177,7 +177,7 @@ private:
     }
   }
 
-  // Finds the innermost method that does more than throw or end, and notes the calls above it.
+  // Finds the innermost method that does more than throw or end, and notes how the frames further in throw or end.
   void read_stack() {
     stack_ = runtime_.walk_stack(*thread_);
     for (const StackFrame &frame : stack_.frames) {

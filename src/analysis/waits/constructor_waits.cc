@@ -79,7 +79,7 @@ private:
     return stack.frames.front().sp;
   }
 
-  // Searches from the outermost word inwards: the outermost one was passed; words further in may be left over.
+  // Searches from the outermost word inwards: the outermost one is an argument; words further in may be left over.
   std::optional<ConstructorWait> wait_of(const Candidate &candidate) const {
     const u64 p = runtime_.memory().format().pointer_size;
     if (running_.empty() || candidate.start >= candidate.end || candidate.start % p)

@@ -2,9 +2,8 @@
 // waiters are as usual as with any lock. Many are usual, too, if a program throttles by the semaphore, as its holders
 // end in time, and if workers wait for a signal. So a crowd has
 // * at least `least_crowd` callers that wait without a time limit;
-// * waiting methods that also release the semaphore, so that it is a lock and no signal; if that is unknown, a
-// semaphore
-// with one permit;
+// * waiting methods that also release the semaphore, so that it is a lock and no signal; if that is unknown, one
+//   permit;
 // * no possible holder that runs, sleeps, or awaits a timer, a socket, a file or anything else that ends.
 // Costs some look-ups for each caller and holder. One thread.
 #pragma once

@@ -1,12 +1,12 @@
 // SemaphoreHolders: who may have taken a semaphore without a free permit, or a Mutex that is waited for. Neither
 // records an owner in a dump, but whoever is to release it needs a reference to it. A frame of a thread, or a variable
-// of a waiting asynchronous method, has that reference, or has one to an object that does. Or a static field has it, of
-// the method's own type, or of any type if it refers to an object of the method's type that has the reference. The
-// surest holders are in the method in which others wait, behind that wait.
+// of a waiting asynchronous method, has that reference, or has one to an object that does. Or the reference is in a
+// static field of the method's own type, or in an object of that type to which a static field refers. The surest
+// holders are in the method in which others wait, behind that wait.
 // The semaphores of a BlockingCollection are no locks: nobody gives back what he took. Its possible holders have the
 // collection, and may add an item, or take one. Those that wait for the same are not among them, nor those that are in
-// a method in which others wait. Reads nothing if no semaphore has waiters and no permit; else all roots, the
-// references of each waiting asynchronous method, and all stacks. One thread.
+// a method in which others wait. Reads nothing unless a semaphore has waiters and no permit; then it reads all roots,
+// the references of each waiting asynchronous method, and all stacks. One thread.
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/waits/lock_objects.h"
@@ -110,8 +110,7 @@ private:
   const SemaphoreWaits &waits_;
   const std::map<Address, CollectionPart> &collections_;
   const Runtime &runtime_;
-  const std::vector<Address> *static_arrays_ = nullptr; // arrays that have static fields; references to these arrays do
-                                                        // not count
+  const std::vector<Address> *static_arrays_ = nullptr; // arrays of static fields: references to them do not count
   FieldReader fields_;
   MethodBodies bodies_;
   std::optional<ReferenceReader> reader_;
