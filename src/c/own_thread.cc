@@ -53,7 +53,7 @@ void OwnThread::run(const std::function<void()> &work, const std::function<void(
   if (!is_of_this_process())
     throw UsageError("this was opened by another process, before fork(): open it anew here");
   if (caller_ == std::this_thread::get_id())
-    throw UsageError("on_progress may not use the snapshot whose progress it is told");
+    throw UsageError("on_progress may not use the snapshot whose progress it gets");
   const std::lock_guard turn(turn_);
   caller_ = std::this_thread::get_id();
   std::unique_lock lock(mutex_);

@@ -57,7 +57,7 @@ std::vector<std::string_view> passes_of_all(const Options &options) {
   return out;
 }
 
-// Runs `work`. Reports an exception's message through `tell`. Returns the exit code.
+// Runs `work`. Passes an exception's message to `tell`. Returns the exit code.
 int guarded(const std::function<int()> &work, const std::function<void(std::string)> &tell) {
   try {
     return work();
@@ -139,8 +139,8 @@ int answer_each(const Options &options) {
   return worst;
 }
 
-// A container that has no memory left loses one of its processes, which may be the one that is looked at. What is left
-// changes while `watch` runs for days: that looks at it itself, and is the first to go.
+// A container without free memory loses one of its processes, which may be the target. `watch` runs for days, while the
+// free memory changes: so it looks at that itself, and is the first process to go.
 void limit_own_memory(const Options &options) {
   if (!options.max_memory) {
     if (std::string_view(options.verb->name) != "watch")

@@ -212,7 +212,7 @@ void note_lost_stacks(Target &target) {
 }
 
 // The runtime maps the memory for its types and code twice, through a file that exists in memory only. The kernel and
-// gdb omit it from cores unless told to write shared memory.
+// gdb omit it from cores unless they are set to write shared memory.
 void advise_on_shared_memory(Target &target) {
   u64 size = 0, known = 0;
   for (const Module &module : target.modules)

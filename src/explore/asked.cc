@@ -43,7 +43,7 @@ struct Parameter {
   Set set;
 };
 
-// What any verb may be asked for, besides the options of a question.
+// Parameters that any verb accepts, besides the options of a question.
 constexpr auto common_parameters = [] {
   using Q = Question;
   using Text = const std::string;

@@ -25,19 +25,19 @@ void close_socket(Socket socket);
 // True if the other end will send nothing more and everything it sent has been read. It may still be reading.
 bool has_hung_up(Socket socket);
 
-// Throws Error, which says how many are needed, when the system lets this process open too few files for a server, what
-// it serves and a browser's connections. Allows as many as it may before.
+// Raises this process's limit of open files as far as the system allows. Throws Error, which says how many are needed,
+// if there are still too few for a server, its target and a browser's connections.
 void require_descriptors();
 
-bool has_room_for_a_socket(); // may this process open one more?
+bool has_room_for_a_socket(); // true if this process may open one more
 struct Connection {
   Socket socket;
-  u16 from; // the other end's port: no two that are open have the same
+  u16 from; // the other end's port, which is unique among open connections
 };
-// This process's connections to that port of 127.0.0.1. Asks of each file that may be open: for when there are no more.
-// None where the system knows no such limit.
+// Returns this process's connections to that port of 127.0.0.1. Asks about each file that may be open, so it is meant
+// for when no more can be opened. None if the system has no such limit.
 std::vector<Connection> connections_to(u16 port);
-void end_reading(Socket socket); // as if the other end had said its last
+void end_reading(Socket socket); // as if the other end had sent its last byte
 
 class SocketPair {
 public:
@@ -48,7 +48,7 @@ public:
 
   Socket receiver() const { return ends_[0]; }
   void send() const;     // one byte, from any thread; if there is no room, the receiver has bytes to read already
-  void take_all() const; // of the receiver
+  void take_all() const; // reads all bytes of the receiver
 
 private:
   Socket ends_[2] = {-1, -1};

@@ -17,11 +17,11 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr rlim_t most_asked = 4096; // files: beyond, connections wait for each other's end as they come
+constexpr rlim_t most_asked = 4096; // files; beyond these, connections wait for each other's end as they come
 
 } // namespace
 
-// By hand, since libevent's own way asks the system for names even where there are numbers.
+// Avoids libevent's own way, which asks the system for names even if it is given numbers.
 Listening listen_here(u16 port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -54,7 +54,7 @@ bool has_hung_up(Socket socket) {
 }
 
 void require_descriptors() {
-  // The server's own and the target's are ten at most, that is a live process; a browser opens six connections.
+  // The server and a live process as target use ten at most; a browser opens six connections.
   constexpr u64 needed = 20;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -75,7 +75,7 @@ void require_descriptors() {
 }
 
 bool has_room_for_a_socket() {
-  const int one = ::dup(0); // make_streams_safe() sees to it that there is one
+  const int one = ::dup(0); // make_streams_safe() makes sure that file 0 is open
   if (one < 0)
     return false;
   ::close(one);

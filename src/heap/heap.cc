@@ -20,7 +20,7 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size
   } catch (const Error &e) {
     if (runtime.why_no_heap().empty())
       throw;
-    add_problem(std::string("where the heap lies cannot be told: ") + e.what());
+    add_problem(std::string("the place of the heap is unknown: ") + e.what());
   }
   std::vector<std::string> said_elsewhere;
   is_planned_ = runtime.gc_structures_valid(said_elsewhere) == false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr u64 most_il = 1 << 20; // bytes of one method
 
-// As many of them as there are.
+// Returns fewer bytes if `all` ends before.
 Bytes bytes_at(Bytes all, u64 at, u64 size) {
   at = std::min<u64>(at, all.size());
   return all.subspan(at, std::min<u64>(size, all.size() - at));
@@ -77,7 +77,7 @@ const std::vector<MethodBodies::Call> *MethodBodies::calls_at(Address module, u3
   return known->second ? &*known->second : nullptr;
 }
 
-// A body counts if it is IL to its end.
+// Returns nothing unless the body is IL to its end.
 MethodBodies::Calls MethodBodies::read_in(const PeImage &image, u32 rva,
                                           const std::function<Bytes(Address, u64)> &bytes, const Metadata &metadata) {
   const std::optional<PeBlock> place = image.find(rva, 1);
@@ -94,7 +94,7 @@ MethodBodies::Calls MethodBodies::read_in(const PeImage &image, u32 rva,
   return out;
 }
 
-// The image lies section by section, or as in its file.
+// An image in memory is mapped section by section, or as in its file: tries both.
 MethodBodies::Calls MethodBodies::read(Address module, u32 row) {
   const Metadata *metadata = clr_->loader().metadata(module);
   const std::optional<MethodDefRow> method = metadata ? metadata->method(row) : std::nullopt;

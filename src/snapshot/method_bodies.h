@@ -1,7 +1,7 @@
-// MethodBodies: which methods of others a method's IL calls, by names; in the order of the IL. IL lies in the modules'
-// images. Dumps with the heap alone have that of methods on stacks; the rest is taken from the modules' files, where
-// these are at hand and have the id (MVID) of the module. Else nothing is known, and nobody may conclude from what a
-// method does not call. A body is read once, and kept. One thread.
+// MethodBodies: the names of the methods that a method's IL calls, in the order of the IL. IL is in the modules'
+// images. Dumps with the heap alone have the IL of methods on stacks; the rest is taken from the modules' files, if
+// these are found and have the id (MVID) of the module. Otherwise the calls are unknown, and nobody may conclude that a
+// method does not call something. Reads a body once, and keeps it. One thread.
 #pragma once
 #include "metadata/method_calls.h"
 #include "runtime/coreclr/core_clr.h"
@@ -27,18 +27,18 @@ public:
     u32 il_offset = 0;
     CalleeName callee;
   };
-  // Null: that is not known.
+  // Returns null if the calls are unknown.
   const std::vector<Call> *calls_of(Address method_desc);
-  // The same of an asynchronous method, by the type of its state machine.
+  // Returns the same for an asynchronous method, by the type of its state machine.
   const std::vector<Call> *calls_of_machine(Address machine_type);
-  // By a MethodDesc or by the type of a state machine, whichever it is.
+  // Takes a MethodDesc or the type of a state machine, whichever it is.
   const std::vector<Call> *calls_of_any(Address method);
-  // That declares the method; 0: unknown.
+  // Returns the type that declares the method; 0: unknown.
   Address type_of(Address method_desc) const;
-  // Does the method call one of those methods of that type? Nothing: that is not known.
+  // True if the method calls one of those methods of that type. Nothing: unknown.
   static std::optional<bool> calls_any(const std::vector<Call> *calls, std::string_view type,
                                        std::span<const std::string_view> methods);
-  // Where a frame stands in its method's IL; nothing: that is not known.
+  // Returns the IL offset at which a frame is; nothing: unknown.
   std::optional<u32> il_offset(const StackFrame &frame);
 
 private:
@@ -49,7 +49,7 @@ private:
                        const Metadata &metadata);
   struct File {
     std::shared_ptr<const void> storage;
-    Bytes bytes; // empty: none is at hand
+    Bytes bytes; // empty: none is found
   };
   const File &file_of(Address module, const Metadata &metadata);
 

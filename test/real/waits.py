@@ -320,7 +320,7 @@ def collections(dnheap, path, said):
 
 def gate(dnheap, path, said):
     problems = verdict(dnheap, path, "semaphore_taken", f"{said['waiting']:,} ") + verdict(dnheap, path, "semaphore_taken", f"(static {said['owner']}), of which none is free")
-    words = f". {said['holder']} probably has it." if said["holder"] else ". Nobody is known to have it: perhaps it was not given back."
+    words = f". {said['holder']} probably has it." if said["holder"] else ". Its holder is unknown: perhaps it was not released."
     return problems + verdict(dnheap, path, "semaphore_taken", words)
 
 

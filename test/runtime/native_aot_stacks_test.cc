@@ -279,7 +279,7 @@ TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
   EXPECT_EQ(why(nowhere, 0x999), "no module lies at 0x999");
   EXPECT_EQ(
       why(nowhere, module_base + 0x900),
-      "no function of the module holds that place: shop+0x900; the program's debug file may tell: give its folder "
+      "no function of the module holds that place: shop+0x900; the program's debug file may have it: give its folder "
       "with --modules");
   nowhere.managed.reset();
   EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module holds that place: shop+0x900");

@@ -209,7 +209,7 @@ PoolStands stands_of_pool(Snapshot &snapshot, const ThreadPool &pool) {
   return out;
 }
 
-// What its numbers mean, in words; empty: nothing that is worth it.
+// Returns the pool's numbers in words; empty: they are not worth it.
 std::string pool_text(const PoolWorkers &pool, const PoolStands &stands) {
   if (!pool.existing)
     return "";

@@ -57,13 +57,13 @@ std::string signal_name(u32 number) {
 
 const char *access_name(i32 code) { return code == 0 ? "reading" : code == 1 ? "writing to" : "running"; }
 
-// Why Linux sent it, as far as siginfo_t tells.
+// Returns why Linux sent the signal, as far as siginfo_t shows it.
 std::string reason_of_signal(const CrashSignal &crash) {
   constexpr i32 no_access = 2, division_by_zero = 1;
   if (crash.number == sig_segv && crash.address)
     return (crash.code == no_access ? "no access to address " : "invalid address ") + hex(*crash.address);
   if (crash.number == sig_segv && crash.code == code_of_kernel)
-    return "an invalid address, which the system does not tell";
+    return "an invalid address, which the system does not report";
   if (crash.number == sig_fpe && crash.code == division_by_zero)
     return "division by zero" + (crash.address ? " at " + hex(*crash.address) : "");
   if (crash.address)
@@ -71,21 +71,21 @@ std::string reason_of_signal(const CrashSignal &crash) {
   return "";
 }
 
-// Calls that throw or end the process, between the one that does so and the runtime.
+// True for calls that throw or end the process, between the call that does so and the runtime.
 bool is_throwing(const std::string &method) {
   return method.starts_with("System.Runtime.EH.") || method.starts_with("System.RuntimeExceptionHelpers.");
 }
 
-// Calls that no exception notes: stubs, what throws, and what calls Main (.NET 11).
+// True for calls that no exception records: stubs, calls that throw, and the caller of Main (.NET 11).
 bool is_no_call_of_program(const std::string &method) {
   return method.starts_with(stub_class) || is_throwing(method) || method == "System.Environment.CallEntryPoint";
 }
 
-constexpr std::string_view no_access = "Access Violation"; // how NativeAOT's message of one begins
+constexpr std::string_view no_access = "Access Violation"; // the start of NativeAOT's message for one
 
 constexpr const char *who_deals_with = "what ended the process";
-constexpr u64 longest_noted = 1024; // of a name that the program noted
-constexpr const char *where_it_stood = "where the thread that crashed stood cannot be told";
+constexpr u64 longest_noted = 1024; // of a name that the program recorded
+constexpr const char *where_it_stood = "the place of the thread that crashed is unknown";
 
 enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
 constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stack_overflow",
@@ -111,7 +111,7 @@ public:
   }
 
   const std::vector<report::Note> &problems() const { return problems_; }
-  // Has the runtime looked for a handler in all calls of that thread, and found none?
+  // True if the runtime has looked for a handler in all calls of that thread, and found none.
   bool found_no_handler() const { return exception_ && has_passed_through_all(); }
 
   std::string text() { return oom_.empty() ? text_of_reason() : text_of_reason() + "; " + oom_; }
@@ -146,7 +146,7 @@ private:
     std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
     out += fmt::format(" on thread {}", crash_.thread);
     if (!thread_)
-      out += ", which is none of the runtime's";
+      out += ", which is no thread of the runtime's";
     switch (cause_) {
     case Cause::unhandled_exception:
       return out + ": unhandled " + exception_text() + inner_text() +
@@ -168,16 +168,16 @@ private:
 
   void find_thread() {
     try {
-      std::vector<std::string> ignored; // said where threads are listed
+      std::vector<std::string> ignored; // the verbs that list threads report them
       for (const ThreadData &thread : runtime_.threads(ignored))
         if (thread.os_id == crash_.thread && crash_.thread)
           thread_ = thread;
     } catch (const Error &e) {
-      problems_.push_back({e.what(), "what the thread that crashed was doing cannot be told"});
+      problems_.push_back({e.what(), "the activity of the thread that crashed is unknown"});
     }
   }
 
-  // The innermost method that is not only about throwing or ending, and what lies before it.
+  // Finds the innermost method that does more than throw or end, and notes how the frames further in throw or end.
   void read_stack() {
     stack_ = runtime_.walk_stack(*thread_);
     for (const StackFrame &frame : stack_.frames) {
@@ -187,7 +187,7 @@ private:
         const std::string_view kind = frame.frame_name;
         throws_ |= kind.starts_with("HelperMethodFrame") || kind == "SoftwareExceptionFrame";
         faulted_ |= kind == "FaultingExceptionFrame";
-        allocates_ |= kind == "DynamicHelperFrame"; // .NET 10: what allocates throws OutOfMemoryException
+        allocates_ |= kind == "DynamicHelperFrame"; // .NET 10: allocations throw OutOfMemoryException
         continue;
       }
       const MethodText text = runtime_.method_text(frame.method_desc);
@@ -207,7 +207,7 @@ private:
       problems_.push_back({stack_.why_not, where_it_stood});
   }
 
-  // The thread deals with the signal on another stack, from where its own cannot be followed.
+  // The thread handles the signal on another stack, from which its own stack cannot be followed.
   void find_interrupted_method() {
     const Target &target = runtime_.target();
     const Thread *registers = find_registers(target, *thread_);
@@ -218,7 +218,7 @@ private:
       stands_in_method_ = true;
   }
 
-  // 0: no managed code lies there, or that cannot be told.
+  // Returns 0 if there is no managed code, or if that is unknown.
   Address method_at(Address ip) const {
     const auto *clr = dynamic_cast<const CoreClr *>(&runtime_);
     if (const auto *aot = dynamic_cast<const NativeAot *>(&runtime_))
@@ -238,7 +238,7 @@ private:
     return method_desc != 0;
   }
 
-  // Of a stack that has overflowed the end is calls of those methods that recur.
+  // The end of an overflowed stack consists of calls of the methods that recur.
   void find_recursion() {
     std::vector<Address> calls; // innermost first
     for (const StackFrame *frame : method_frames(stack_))
@@ -249,13 +249,13 @@ private:
     set_recursion(calls);
   }
 
-  // Where the stack cannot be walked: the most frequent one of the methods that its end has return addresses of is
-  // named.
+  // For a stack that cannot be walked. Names the most frequent method among those whose return addresses are at the end
+  // of the stack.
   std::vector<Address> calls_left_on_stack() {
     constexpr u64 looked_at = 64 << 10, enough = 100;
     const Memory &memory = runtime_.memory();
     const u64 p = memory.format().pointer_size;
-    const Address start = std::max(interrupted_->stack_pointer, *thread_->stack_limit); // it may stand beyond the end
+    const Address start = std::max(interrupted_->stack_pointer, *thread_->stack_limit); // it may be beyond the end
     const Bytes stack = memory.peek_up_to(start, looked_at);
     std::vector<Address> calls;
     std::map<Address, u64> counts;
@@ -291,8 +291,8 @@ private:
       if (one.os_id != crash_.thread)
         continue;
       const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
-      // The runtime swallows an exception of a filter: it was thrown last, but others are dealt with. The runtime's
-      // own exceptions pass through no calls.
+      // The runtime swallows an exception that a filter throws: it was thrown last, but the thread is handling another
+      // one. The runtime's own exceptions pass through no calls.
       if (!exception_ || (!is_at_hand_ && one.is_at_hand && !exception_->methods.empty())) {
         exception_ = read;
         is_at_hand_ = one.is_at_hand;
@@ -316,11 +316,11 @@ private:
       cause_ = Cause::fatal_error;
     if (exception_ && !crash_.number)
       cause_ = Cause::unhandled_exception;
-    if (is_abort && fails_fast_) // also where the dump lacks the objects
+    if (is_abort && fails_fast_) // also if the objects are not in the dump
       cause_ = Cause::fail_fast;
     if (!exception_ || !(is_abort || !is_signal_))
       return;
-    // The runtime has one object of each of these for itself, which passes through no calls.
+    // The runtime has one object of each of these types for itself, which passes through no calls.
     const std::string type = type_name(exception_->method_table);
     const bool is_of_runtime = exception_->is_stack_known && exception_->methods.empty();
     if (is_of_runtime && type == "System.StackOverflowException")
@@ -331,8 +331,8 @@ private:
       cause_ = Cause::unhandled_exception;
   }
 
-  // The runtime asks an unhandled exception for its text: what ToString() throws meanwhile has unwound its own calls
-  // only, and the exception that nobody handled is the one below it.
+  // The runtime asks an unhandled exception for its text. An exception that ToString() throws meanwhile has unwound its
+  // own calls only, and the unhandled exception is the one below it.
   bool is_of_text() {
     if (!first_nested_ || !throws_ || passed_through(*exception_) || !passed_through(*first_nested_))
       return false;
@@ -340,7 +340,7 @@ private:
     thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
     return true;
   }
-  // The method in which the thread stands.
+  // True if the exception passed through the method in which the thread is.
   bool passed_through(const ExceptionObject &exception) const {
     return std::find(exception.methods.begin(), exception.methods.end(), method_desc_) != exception.methods.end();
   }
@@ -356,7 +356,7 @@ private:
       inner_of_fatal_error_ = "Environment.FailFast or a fatal error of the runtime";
   }
 
-  // What a NativeAOT program noted before it ended itself.
+  // Reads what a NativeAOT program recorded before it ended itself.
   void read_crash_info() {
     const auto *aot = dynamic_cast<const NativeAot *>(&runtime_);
     const std::optional<CrashInfo> info =
@@ -369,8 +369,8 @@ private:
       if (const std::string &type = type_name(exception_->method_table);
           !info->exception_type.empty() && type != printable(info->exception_type, longest_noted))
         problems_.push_back({"the program noted that it ended for an exception of type " +
-                             printable(info->exception_type, longest_noted) + "; where that lay there is one of type " +
-                             type});
+                             printable(info->exception_type, longest_noted) +
+                             "; the exception at its address is of type " + type});
     } else if (!info->exception_type.empty()) {
       noted_exception_ = printable(info->exception_type, longest_noted);
       noted_inner_ = printable(info->inner_type, longest_noted);
@@ -382,7 +382,7 @@ private:
       inner_of_fatal_error_ = "invalid access to memory";
     } else if (info->reason == CrashInfo::Reason::unhandled_exception && has_exception()) {
       cause_ = Cause::unhandled_exception;
-      if (!thrown_in_.empty()) // where the thread stands still; its own stack may not be followed so far
+      if (!thrown_in_.empty()) // the thread is still there; its own stack may not be followed so far
         method_ = thrown_in_;
     } else if (info->reason == CrashInfo::Reason::fail_fast) {
       cause_ = Cause::fail_fast;
@@ -392,7 +392,7 @@ private:
     }
   }
 
-  // The text that the program noted knows methods of which nothing else does.
+  // The recorded text may name methods that nothing else names.
   std::string name_of_noted(const CrashInfo::Frame &frame) const {
     const std::string noted = printable(frame.name.substr(0, frame.name.find('(')), longest_noted);
     const std::string found = frame.method ? runtime_.method_text(frame.method).name : "";
@@ -402,19 +402,20 @@ private:
   }
   bool has_exception() const { return exception_ || !noted_exception_.empty(); }
 
-  // NativeAOT leaves it to the system: a signal for what lies at the end of the stack, which the thread has come to.
+  // NativeAOT leaves stack overflows to the system: it sends a signal for an address at the end of the stack, which the
+  // thread has reached.
   void find_overflow() {
     if (cause_ != Cause::signal || !thread_ || !thread_->stack_limit || !thread_->stack_base)
       return;
     const Address limit = *thread_->stack_limit;
     auto is_near = [&](Address at) { return std::max(at, limit) - std::min(at, limit) < near_stack_end; };
-    // The runtime aborts, on another stack; its exception may lie in what the dump lacks.
+    // The runtime aborts on another stack; its exception may not be in the dump.
     if (crash_.number == sig_abort && !exception_ && is_near(interrupted_ ? interrupted_->stack_pointer : stands_at_))
       cause_ = Cause::stack_overflow;
     if (crash_.number != sig_segv)
       return;
     const Thread *registers = find_registers(runtime_.target(), *thread_);
-    // Where there is no room for a signal's handler either, the system tells no address.
+    // If there is no room for a signal's handler either, the system reports no address.
     if (!registers || (crash_.address ? !is_near(*crash_.address) : crash_.code != code_of_kernel))
       return;
     if (!is_near(registers->stack_pointer) && !interrupted_)
@@ -423,15 +424,16 @@ private:
       cause_ = Cause::stack_overflow;
   }
 
-  // Its first pass finds no handler before anything is unwound: the thread still stands in the call that threw.
+  // The first pass finds no handler before anything is unwound: the thread is still in the call that threw.
   bool is_unhandled() const {
     return ((throws_ || faulted_ || allocates_) && passed_through(*exception_)) || has_passed_through_all();
   }
-  // Where native code of the runtime threw it, the stack says no more of that: but the thread deals with it, no handler
-  // runs, which would be a funclet, and each call stands where the exception noted it, to the outermost one. The
-  // innermost one does not: what it noted of that is where the native code would have come back to.
+  // If native code of the runtime threw it, the stack does not show that. But the thread is handling the exception, no
+  // handler (which would be a funclet) runs, and each call is where the exception recorded it, up to the outermost one.
+  // Only the innermost call is elsewhere: the exception recorded the address to which the native code would have
+  // returned.
   bool has_passed_through_all() const {
-    constexpr u64 most_of_call = 4; // of a call's last bytes: the exception notes the call, a frame what follows it
+    constexpr u64 most_of_call = 4; // a call's last bytes: the exception records the call, a frame what follows it
     if (!is_at_hand_ || !stack_.is_complete())
       return false;
     const u64 noted = std::min(exception_->methods.size(), exception_->ips.size());
@@ -462,7 +464,7 @@ private:
     return inners.empty() ? "" : " (inside: " + inners + ")";
   }
   std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
-  // Where it is more than a method that calls itself.
+  // Empty if the recursion is only a method that calls itself.
   std::string recursion_text() const {
     if (recursion_.empty() || (recursion_.size() == 1 && recursion_[0] == method_))
       return "";
@@ -483,16 +485,16 @@ private:
   std::optional<ThreadData> thread_;
   WalkedStack stack_;
   std::optional<InterruptedThread> interrupted_;
-  Address stands_at_ = 0; // the stack pointer of that method
+  Address stands_at_ = 0; // the stack pointer of `method_`
   bool throws_ = false, faulted_ = false, allocates_ = false, fails_fast_ = false, stands_in_method_ = false;
   Address method_desc_ = 0;
-  Address given_ = 0; // to FailFast, where that is known otherwise
+  Address given_ = 0; // to FailFast, if the program recorded it
   std::string method_, thrown_in_, inner_of_fatal_error_;
-  std::string noted_exception_, noted_inner_; // types, of an exception that is not found on the heap
+  std::string noted_exception_, noted_inner_; // types of an exception that is not found on the heap
   std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
   bool is_at_hand_ = false;
-  std::string oom_; // what the GC notes, if memory was the reason
+  std::string oom_; // the GC's record, if memory was the reason
   std::vector<report::Note> problems_;
 };
 
@@ -511,8 +513,9 @@ std::string signal_text(const CrashSignal &crash, OperatingSystem os) {
 
 namespace {
 
-// The runtime's own dumps on Windows (createdump.exe) do not say what they were taken for. What a thread deals with,
-// and no handler was found for, does. The exception has no code then. Absent: there is no such thread, or several.
+// The runtime's own dumps on Windows (createdump.exe) do not name their reason. An exception that a thread is handling,
+// and for which no handler was found, is the reason. The exception has no code then. Absent: no thread has one, or
+// several do.
 std::optional<CrashSignal> unhandled_in(Snapshot &snapshot) {
   if (snapshot.target().container != "minidump" || snapshot.runtime().kind() != std::string_view("coreclr"))
     return std::nullopt;

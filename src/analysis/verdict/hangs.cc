@@ -13,7 +13,7 @@ namespace dnheap {
 
 namespace {
 
-// Of waits_for(), and that: what may be a member of a circle.
+// Waits that may be part of a circle: texts of waits_for(), and wait_for_constructor.
 constexpr const char *waits_of_circles[] = {"a lock",
                                             "a lock (System.Threading.Lock)",
                                             "a lock (ReaderWriterLockSlim)",
@@ -25,14 +25,14 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
                                             wait_for_constructor};
-constexpr u64 most_asynchronous_waiters = 500000; // some 3 µs for each; of more `locks` says it
-constexpr u64 most_calls_alone = 10000;           // that are pending, where nothing else asks for a look at them
+constexpr u64 most_asynchronous_waiters = 500000; // some 3 µs for each; beyond, only `locks` looks for deadlocks
+constexpr u64 most_calls_alone = 10000;           // that are pending, if nothing else requires a look at them
 
 bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
 }
 
-// How many objects there are of what circles are made of, dead ones among them.
+// The numbers of objects of which circles consist, dead objects included.
 struct Counts {
   u64 asynchronous_waiters = 0, mutexes = 0, calls = 0;
 };
@@ -116,7 +116,7 @@ std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &p
 
 HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
-  std::vector<std::string> problems; // said where threads are listed
+  std::vector<std::string> problems; // the verbs that list threads report them
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
   ThreadPlaces places(snapshot);
   const std::vector<WaitText> waits = find_wait_texts(snapshot, threads, &places);

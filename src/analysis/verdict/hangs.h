@@ -1,7 +1,8 @@
-// Hangs: does the program hang, in figures and words for the verdict: deadlocks, a thread pool whose workers are all
-// blocked while work waits for them. Walks the stacks of all threads once; looks at locks and tasks only where a thread
-// waits for one or for a Mutex, a semaphore has asynchronous waiters, and not where there are more than 500,000 of
-// those, or up to 10,000 asynchronous calls are pending; at the pool's queues only where no worker is idle. One thread.
+// Hangs: whether the program hangs, in figures and words for the verdict: deadlocks, or a thread pool whose workers are
+// all blocked while work waits for them. Walks the stacks of all threads once. Looks at locks and tasks only if a
+// thread waits for one or for a Mutex, if a semaphore has asynchronous waiters (but not if there are more than
+// 500,000), or if up to 10,000 asynchronous calls are pending. Looks at the pool's queues only if no worker is idle.
+// One thread.
 #pragma once
 #include "analysis/verdict/verdict.h"
 #include "snapshot/snapshot.h"
@@ -10,8 +11,8 @@ namespace dnheap {
 
 HangFacts find_hangs(Snapshot &snapshot);
 
-// Of that only where the thread stands that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: none
-// does. What could not be read of threads is in `problems`.
+// Finds only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
+// finalizer runs. Adds what could not be read of threads to `problems`.
 std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &problems);
 
 } // namespace dnheap

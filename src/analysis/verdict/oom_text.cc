@@ -10,8 +10,8 @@ namespace {
 
 constexpr u64 longest_setting = 200;
 
-// Who refused the memory is noted for segments alone; regions note it neither of a limit of the GC's own nor of one of
-// the system (seen with both on 10.0 and 11.0).
+// The GC records who refused the memory only with segments. With regions it records neither a limit of its own nor one
+// of the system (seen with both on 10.0 and 11.0).
 std::string refused_by(const GCOomData &oom, const GCSetting *limit) {
   if (!oom.fgm && limit)
     return fmt::format("; who refused is not noted, but the GC's own limit is {} ({}={})",
@@ -30,7 +30,7 @@ std::string refused_by(const GCOomData &oom, const GCSetting *limit) {
 std::string oom_text(const GCOomData &oom, const GCSetting *limit) {
   if (!oom.happened())
     return "never";
-  // For small objects the size is that of the memory that new ones were to be put into.
+  // For small objects, this is the size of the memory that new ones were to be put into.
   std::string out = "the GC could not get " + (oom.alloc_size ? bytes_text(oom.alloc_size) : "memory") +
                     (oom.loh_p ? " for a large object" : " for new objects");
   if (oom.reason)
@@ -46,7 +46,7 @@ std::string last_oom_text(Snapshot &snapshot) {
         const GCSettings settings = find_gc_settings(snapshot);
         return oom_text(oom, settings.hard_limit());
       }
-  } catch (const Error &) { // `gc` says what could not be read
+  } catch (const Error &) { // the verb `gc` reports what could not be read
   }
   return "";
 }

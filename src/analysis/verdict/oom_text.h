@@ -1,4 +1,4 @@
-// What the GC notes of the last time that it could not get memory, in words, with its own limit where the process was
+// The GC's record of the last time that it could not get memory, in words, with its own limit if the process was
 // started with one.
 #pragma once
 #include "analysis/shapes/gc_settings.h"
@@ -6,9 +6,10 @@
 
 namespace dnheap {
 
-// `limit`: null where none is known. "never" where it did not happen.
+// Returns "never" if that did not happen. `limit`: null if none is known.
 std::string oom_text(const GCOomData &oom, const GCSetting *limit);
-// Of the first of the GC's heaps that notes one; empty: none does, or it cannot be read. Costs a look at the settings.
+// Returns the text of the first GC heap that has such a record; empty: none has, or it cannot be read. Costs a look at
+// the settings.
 std::string last_oom_text(Snapshot &snapshot);
 
 } // namespace dnheap

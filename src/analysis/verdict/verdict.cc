@@ -14,31 +14,31 @@ constexpr u64 mib = u64{1} << 20;
 
 std::string percent(u64 part, u64 whole) { return fmt::format("{:.0f} %", 100 * share_of(part, whole)); }
 
-// Bytes that matter to somebody who looks for memory; and a share that is no accident.
+// True if the bytes matter to somebody who looks for memory, and their share is no accident.
 bool is_much(u64 part, u64 whole, double least_share, u64 least) {
   return part >= least && share_of(part, whole) >= least_share;
 }
 
-// Whatever holds them: sharing equal ones is what helps.
+// True if live memory is mostly duplicates: sharing equal ones helps, whoever holds them.
 bool is_mostly_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 0.4, 16 * mib); }
 
 bool is_suspect_much(const VerdictFacts &f) { return is_much(f.suspect, f.live, 0.3, 16 * mib); }
 
-// So many of something, each of them different.
+// True if there are enough of something, each of them different.
 bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
   return count >= least_elements && is_suspect_much(f) && !is_mostly_copies(f);
 }
 
 bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 8 * mib); }
 
-// Bytes that nothing holds, and yet: what is alive is mostly stored for nothing, and goes on to be.
+// True if live memory is mostly waste: then "No leak" would hide that it goes on.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
 
 std::string no_leak(const VerdictFacts &f, const std::string &text) {
   if (!is_mostly_waste(f))
     return "No leak: " + text;
-  return fmt::format("{} But {} of what is alive ({}) is stored for nothing: {}.", text, percent(f.waste, f.live),
-                     bytes_text(f.waste), f.waste_text);
+  return fmt::format("{} But {} of live memory ({}) is waste: {}.", text, percent(f.waste, f.live), bytes_text(f.waste),
+                     f.waste_text);
 }
 
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
@@ -51,12 +51,12 @@ struct Rule {
 };
 
 constexpr Rule rules[] = {
-    // Of rules that explain the same bytes the first counts: it knows more.
+    // If several rules explain the same bytes, the first one counts: it knows more.
     {"contexts_cannot_unload",
      [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("{} AssemblyLoadContexts are unloading and cannot: {} of live memory is held by {}. What "
-                          "belongs to them must be removed there when they unload.",
+       return fmt::format("{} AssemblyLoadContexts are unloading and cannot: {} of live memory is held by {}. Their "
+                          "objects must be removed there when they unload.",
                           count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
      }},
     {"http_clients",
@@ -75,7 +75,7 @@ constexpr Rule rules[] = {
                           count_text(f.suspect_db_connections), f.db_connections_field, percent(f.suspect, f.live),
                           suspect_text(f));
      }},
-    // Something that is meant to grow looks the same once: the text says when it is a leak.
+    // A collection that is meant to grow looks the same in one dump: the text says when it is a leak.
     {"one_owner", [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} of live memory is held by {}: {}. If it keeps growing, this is the leak.",
@@ -106,19 +106,18 @@ constexpr Rule rules[] = {
      }},
     {"duplicate_data", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format(
-           "Duplicate data: {} of what is alive ({}) are copies of what is there already: {}. Sharing equal "
-           "ones would save that.",
-           percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
+       return fmt::format("Duplicate data: {} of live memory ({}) are copies of other objects: {}. Sharing equal "
+                          "ones would save that.",
+                          percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
      },
      "waste", " --live"},
-    // The runtime's own holder of what is the program's: its timers, what flows with calls.
+    // A holder of the runtime's own that keeps the program's objects: its timers, what flows with calls.
     {"one_holder",
      [](const VerdictFacts &f) {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("{} of live memory ({}) is held by {}. Whether that grows one dump does not show: dnheap "
+       return fmt::format("{} of live memory ({}) is held by {}. One dump does not show whether that grows: dnheap "
                           "diff of two does.",
                           percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
      }},
@@ -132,7 +131,7 @@ constexpr Rule rules[] = {
      }},
     {"finalizers",
      [](const VerdictFacts &f) {
-       // Many that wait while one runs are more to come, however small they are.
+       // If many objects wait while one finalizer runs, more will come, however small they are.
        const bool is_stuck = !f.finalizer_place.empty() && f.finalizer_objects >= 1000;
        return is_much(f.finalizers, f.live, 0.3, is_stuck ? 0 : 16 * mib) ? f.finalizers : 0;
      },
@@ -160,7 +159,7 @@ constexpr Rule rules[] = {
        return no_leak(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
                                      bytes_text(f.gc_empty), bytes_text(f.heap)));
      }},
-    // The runtime keeps names, types and code of each by malloc, and in heaps of its own.
+    // The runtime keeps names, types and code of each assembly in memory from malloc, and in heaps of its own.
     {"made_assemblies",
      [](const VerdictFacts &f) {
        const u64 kept = f.malloc_in_use + f.runtime;
@@ -192,7 +191,7 @@ constexpr Rule rules[] = {
        return is_most && !f.other_allocators.empty() ? f.perhaps_theirs : 0;
      },
      [](const VerdictFacts &f) {
-       return fmt::format("The heap is probably not it: {}, {} of the process, may be what native code has from {}, "
+       return fmt::format("Probably not the managed heap: {}, {} of the process, may be what native code has from {}, "
                           "whose blocks are not read; the GC's heap takes {}.",
                           bytes_text(f.perhaps_theirs), percent(f.perhaps_theirs, f.process), f.other_allocators,
                           bytes_text(f.heap));
@@ -242,7 +241,7 @@ constexpr HangRule hang_rules[] = {
        if (f.crowds > 1)
          out += fmt::format(", and others for {} more", count_text(f.crowds - 1));
        if (f.crowd_holder.empty())
-         return out + ". Nobody is known to have it: perhaps it was not given back.";
+         return out + ". Its holder is unknown: perhaps it was not released.";
        return out +
               fmt::format(". {} probably has it. That is a hang only if it does not come to an end.", f.crowd_holder);
      }},

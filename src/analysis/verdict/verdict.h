@@ -1,6 +1,6 @@
 // The verdict: what is wrong with a process's memory, and what hangs in it, in one sentence each, by explicit rules.
-// Each rule is a row of a table in verdict.cc: when it applies, how many bytes it explains, what it says. The one that
-// explains most wins; where none applies nothing is wrong. Plain numbers in, text out; any thread.
+// Each rule is a row of a table in verdict.cc: when it applies, how many bytes it explains, its text. The rule that
+// explains most bytes wins; if none applies, nothing is wrong. Plain numbers in, text out; any thread.
 #pragma once
 #include "analysis/threads/pool_stands.h"
 #include "base/integers.h"
@@ -10,67 +10,67 @@
 namespace dnheap {
 
 inline constexpr u64 least_elements = 100;  // fewer are no collection that grows
-inline constexpr u64 many_assemblies = 500; // that lie in no file; a large program's own have files
+inline constexpr u64 many_assemblies = 500; // assemblies in no file; a large program's own have files
 
-// Of threads and asynchronous methods that do not go on.
+// Facts about threads and asynchronous methods that do not go on.
 struct HangFacts {
   u64 deadlocks = 0;
   u64 deadlock_sureness = 0; // of the surest: 0 certain, 1 probable, 2 possible
   std::string deadlock_text; // the surest: "threads Buyer and Seller wait for each other"
   u64 orphaned_waiters = 0;  // threads that wait for locks whose owners have ended
   std::string orphaned_text; // one of these: "Shop.Gate 0x…, which managed thread 4 had when it ended"
-  // Of the largest crowd before a semaphore: how many wait, for what ("SemaphoreSlim (static Shop.Cart._gate)"), and
-  // who has it, as far as anybody is known to ("Shop.Cart.Pay").
+  // The largest crowd before a semaphore: how many wait, for what ("SemaphoreSlim (static Shop.Cart._gate)"), and its
+  // holder, if one is known ("Shop.Cart.Pay").
   u64 crowd = 0;
   bool are_threads = false, are_calls = false;
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
   PoolStands pool;
-  // Where most threads stand that stand in one way: "700 sleep, in Shop.Poller.Run", and where the thread stands that
-  // runs finalizers: "waits for an event in Shop.Handle.Finalize". Empty: that cannot be told, or it runs none.
+  // The place of the largest group of threads in one state ("700 sleep, in Shop.Poller.Run"), and the place of the
+  // thread that runs finalizers ("waits for an event in Shop.Handle.Finalize"). Empty: unknown, or it runs none.
   std::string threads_text, finalizer_text;
   std::string note; // what was not looked at
 };
 
 struct VerdictFacts {
-  bool knows_all_roots = true; // else what counts as dead may be held
-  bool is_incomplete = false;  // part of the heap, or of what keeps objects alive, is not known
-  u64 process = 0;             // accessible bytes of the process, as far as the dump tells
+  bool knows_all_roots = true; // else objects that count as dead may be held
+  bool is_incomplete = false;  // part of the heap, or of what keeps objects alive, is unknown
+  u64 process = 0;             // accessible bytes of the process, as far as the dump shows
   u64 heap = 0;                // what the GC has committed
   u64 live = 0, dead = 0;      // objects
   u64 free_inside = 0;         // between objects
   u64 gc_empty = 0;            // committed and empty: free regions, to be given back, behind the last objects
   u64 malloc_in_use = 0, malloc_free = 0;
-  std::string other_allocators; // beside it: AccountMap
+  std::string other_allocators; // beside malloc, as AccountMap names them
   u64 perhaps_theirs = 0;
-  u64 runtime = 0; // what the runtime has for itself: loader heaps, code, the GC's tables
+  u64 runtime = 0; // memory of the runtime itself: loader heaps, code, the GC's tables
   u64 stacks = 0, threads = 0;
-  u64 finalizers = 0; // bytes that only objects whose finalizer is due hold
+  u64 finalizers = 0; // bytes that only objects with a due finalizer hold
   u64 finalizer_objects = 0;
-  std::string finalizers_text; // the most of them
-  std::string finalizer_place; // HangFacts::finalizer_text
-  std::string threads_place;   // HangFacts::threads_text
-  u64 pinned = 0;              // objects that cannot be moved
-  std::string beside_holes;    // who sits beside most of what is free inside, in words; empty: it was not looked at
-  u64 copies = 0;              // bytes of live strings and small objects that are equal to others
-  std::string copies_text;     // the most of them, and the field that holds them
-  u64 waste = 0;               // live bytes that are stored for nothing
-  std::string waste_text;      // the most of them
-  u64 made_assemblies = 0;     // that lie in no file: made at run time, or loaded from bytes
+  std::string finalizers_text;      // the most of them
+  std::string finalizer_place;      // HangFacts::finalizer_text
+  std::string threads_place;        // HangFacts::threads_text
+  u64 pinned = 0;                   // objects that cannot be moved
+  std::string beside_holes;         // the objects beside most of the free bytes inside, in words; empty: not looked at
+  u64 copies = 0;                   // bytes of live strings and small objects that are equal to others
+  std::string copies_text;          // the most of them, and the field that holds them
+  u64 waste = 0;                    // live bytes that are waste
+  std::string waste_text;           // the most of them
+  u64 made_assemblies = 0;          // in no file: made at run time, or loaded from bytes
   std::string made_assemblies_name; // of the most of them
-  std::string made_assemblies_by;   // who makes such, or holds the most of them; empty: that is not known
+  std::string made_assemblies_by;   // who makes such, or holds the most of them; empty: unknown
   u64 largest = 0; // bytes of the largest suspect that the program itself, or its container of services, holds
-  // The largest of these with many elements, or with contexts that cannot unload; where there is none, of all.
+  // The largest of these with many elements, or with contexts that cannot unload; if there is none, the largest of all.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;
-  // The largest suspect, whoever holds it: but words on stacks, and the finalizer queue.
+  // The largest suspect, whoever holds it, but not words on stacks, nor the finalizer queue.
   u64 holder = 0, holder_elements = 0;
   std::string holder_text;
-  // Of those with many elements that hold a tenth of what is alive or more, together and each: how many they are, their
-  // bytes, and "static Shop.A._items (25 %), …".
+  // Suspects with many elements, each of which holds a tenth of live memory or more: their number, their bytes
+  // together, and each by name: "static Shop.A._items (25 %), …".
   u64 large_suspects = 0, large_suspects_bytes = 0;
   std::string large_suspects_text;
-  // Of what should not be there so often (kept_resources.h), how many it holds, and by which field.
+  // Resources that should not be there so often (kept_resources.h): how many the suspect holds, and by which field.
   u64 suspect_contexts = 0, suspect_http_clients = 0, suspect_db_connections = 0;
   std::string http_clients_field, db_connections_field;
 };
@@ -79,8 +79,8 @@ struct MemoryVerdict {
   std::string rule; // "one_owner", … "nothing": a word for scripts
   std::string text; // one or two sentences
   u64 bytes = 0;    // that it explains
-  // That tells more, as "waste", and what goes behind the target, as " --live"; empty: the way to the first suspect
-  // does.
+  // A verb that shows more, as "waste", and its options after the target, as " --live"; empty: the path to the first
+  // suspect shows more.
   const char *verb = "", *options = "";
 };
 
@@ -89,10 +89,10 @@ MemoryVerdict judge(const VerdictFacts &facts);
 struct HangVerdict {
   std::string rule;      // "deadlock", "pool_starved"; empty: nothing is known to hang
   std::string text;      // one sentence
-  const char *verb = ""; // that tells more
+  const char *verb = ""; // a verb that shows more
 };
 
-// The first rule that applies, in the order of the table.
+// Returns the verdict of the first rule that applies, in the order of the table.
 HangVerdict judge_hang(const HangFacts &facts);
 
 } // namespace dnheap

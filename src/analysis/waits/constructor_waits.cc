@@ -12,13 +12,13 @@ namespace dnheap {
 namespace {
 
 constexpr std::string_view initializer = "System.Runtime.CompilerServices.InitHelpers.InitClassSlow";
-constexpr std::string_view of_compiler = "System.Runtime.CompilerServices."; // the initializer, and who calls it
+constexpr std::string_view of_compiler = "System.Runtime.CompilerServices."; // the initializer and its callers
 constexpr std::string_view constructor = "..cctor", helper_frame = "HelperMethodFrame";
 constexpr u64 most_looked_at = 64 << 10; // bytes of one stack
 
 enum class Stands : u8 { elsewhere, in_initializer, in_helper };
 
-// By what is innermost.
+// Judges by the innermost methods on the stack.
 Stands where_it_stands(const Runtime &runtime, const WalkedStack &stack) {
   bool is_in_helper = false;
   for (const StackFrame &frame : stack.frames) {
@@ -57,7 +57,7 @@ private:
   struct Candidate {
     u32 thread = 0;
     bool is_in_helper = false;
-    Address start = 0, end = 0; // of what its native callee, and .NET's methods about it, have on the stack
+    Address start = 0, end = 0; // the stack range of the native callee and of .NET's methods around it
   };
 
   void look_at(u32 thread, const WalkedStack &stack, Address stack_pointer) {
@@ -71,7 +71,7 @@ private:
           running_.emplace(type, thread);
   }
 
-  // Where the program's own method begins.
+  // Returns the stack pointer of the program's innermost method, at which .NET's own part of the stack ends.
   Address end_of_callee(const WalkedStack &stack) const {
     for (const StackFrame *frame : method_frames(stack))
       if (!frame->method_desc || !runtime_.method_text(frame->method_desc).qualified.starts_with(of_compiler))
@@ -79,7 +79,7 @@ private:
     return stack.frames.front().sp;
   }
 
-  // The outermost word counts: it was passed, and what lies further in may be left over.
+  // Searches from the outermost word inwards: the outermost one is an argument; words further in may be left over.
   std::optional<ConstructorWait> wait_of(const Candidate &candidate) const {
     const u64 p = runtime_.memory().format().pointer_size;
     if (running_.empty() || candidate.start >= candidate.end || candidate.start % p)
@@ -97,7 +97,7 @@ private:
 
   const CoreClr &runtime_;
   const MethodDescs methods_;
-  std::multimap<Address, u32> running_; // type → thread on which its constructor is
+  std::multimap<Address, u32> running_; // type → thread whose stack has its constructor
   std::vector<Candidate> candidates_;
 };
 

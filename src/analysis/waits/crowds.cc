@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_steps = 64; // from a method to what it awaits in the end
+constexpr u64 most_steps = 64; // steps from a method to what it awaits in the end
 
 class CrowdFinder {
 public:
@@ -55,7 +55,8 @@ public:
   }
 
 private:
-  // A signal of which no more than one can be kept is for one who waits.
+  // True if the methods that wait also release the semaphore. If that is unknown, true for a semaphore with one permit:
+  // a signal that keeps no more than one is for one waiter.
   bool is_lock(Address semaphore) const {
     const LockObject *lock = locks_.find(semaphore);
     return holders_.is_given_back(semaphore).value_or(lock && lock->permits == 1);
@@ -64,7 +65,8 @@ private:
     auto waits = waits_of_.find(thread);
     return waits == waits_of_.end() || waits->second[0]->has_limit;
   }
-  // Of an asynchronous waiter: what goes on behind it ends in time.
+  // True if the wait of an asynchronous waiter ends after some time, as its continuations show; or if the waiter is
+  // unknown.
   bool waiter_has_limit(TaskNumber node) {
     if (node == no_task)
       return true;
@@ -83,7 +85,8 @@ private:
     });
   }
 
-  // But for what waits for a semaphore, or for a task that the program itself completes, if anybody does.
+  // True unless the task waits in the end for a semaphore without a time limit, or for a task that the program itself
+  // completes.
   bool goes_on_task(TaskNumber task) {
     for (u64 i = 0; i < most_steps && task != no_task; ++i) {
       if (!tasks_.is_pending(task))
@@ -99,7 +102,7 @@ private:
     return true;
   }
 
-  // As TaskCompletionSource makes it: it runs nothing, and no part of the library is behind it.
+  // True for a task as TaskCompletionSource makes it: it runs no code, and no part of the library completes it.
   bool is_completed_by_program(TaskNumber task) {
     const std::string &type = tasks_.type(task).name;
     return type.starts_with("System.Threading.Tasks.Task") && type.find('+') == type.npos &&

@@ -16,7 +16,7 @@ Grounds DeadlockText::grounds_of(const Circle &circle) {
   return out;
 }
 
-// Whose owner is inferred: a Mutex may say it, and then it is as any other lock.
+// True if the circle has a lock of that kind without a known owner. A Mutex with a known owner is as any other lock.
 bool DeadlockText::has(const Circle &circle, LockKind kind) const {
   return std::any_of(circle.begin(), circle.end(), [&](const WaitingOne &one) {
     const LockObject *lock = locks_.find(one.waits_for);
@@ -33,7 +33,7 @@ bool DeadlockText::ends_by_itself(const Circle &circle) {
   return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
 }
 
-// Whether a wait for a Mutex has a limit of time nothing tells where nothing tells its owner.
+// A Mutex without a known owner makes a deadlock only possible: whether a wait for it has a time limit is unknown, too.
 Sureness DeadlockText::sureness_of(const Circle &circle) const {
   const Grounds grounds = grounds_of(circle);
   if (ends_by_itself(circle))
@@ -100,7 +100,7 @@ std::string DeadlockText::object(Address object) {
   const TaskNumber task = tasks_.find(object);
   if (task == no_task)
     return type_name(object) + " " + hex(object);
-  const TaskNumber whole = tasks_.task_of_call(task); // a call is a part of it, with a method of its own
+  const TaskNumber whole = tasks_.task_of_call(task); // a call belongs to a task, and has a method of its own
   const std::string method = method_of(tasks_.behind(object));
   return "task " + hex(whole != no_task ? tasks_.address(whole) : object) + (method.empty() ? "" : " (" + method + ")");
 }
@@ -121,11 +121,11 @@ std::string DeadlockText::words(const Circle &circle) {
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
     else if (one.grounds == Grounds::static_field)
-      out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", in which " +
-             who(next) + " stands";
+      out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", and " +
+             who(next) + " is in that method";
     else if (one.grounds == Grounds::passed_wait)
-      out += waits_for + object(one.waits_for) + ", which " + who(next) +
-             " has taken, as it stands behind that wait in " + one.method;
+      out += waits_for + object(one.waits_for) + ", which " + who(next) + " has taken, as it is behind that wait in " +
+             one.method;
     else if (auto part = locks_.collections.find(one.waits_for);
              part != locks_.collections.end() && !one.is_use_unknown)
       out += waits_for + object(one.waits_for) + (part->second.is_for_place ? ", from which " : ", to which ") +
@@ -140,15 +140,14 @@ std::string DeadlockText::words(const Circle &circle) {
              (next.thread ? ", which " + who(next) + (locks_.constructed.contains(one.waits_for) ? " runs" : " holds")
                           : "");
     if (one.grounds == Grounds::stack)
-      out += " (as its stack tells)";
+      out += " (as its stack shows)";
   }
   if (ends_by_itself(circle))
     out += ". That wait ends by itself when its time is over";
   if (!is_inferred(grounds_of(circle)))
-    return out +
-           (is_limit_unknown(circle) && !ends_by_itself(circle)
-                ? ". Whether each of these waits goes on without a limit of time, and cannot be cancelled, is not known"
-                : "");
+    return out + (is_limit_unknown(circle) && !ends_by_itself(circle)
+                      ? ". It is unknown whether each of these waits has no time limit and cannot be cancelled"
+                      : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
              is_of_semaphore = has(circle, LockKind::semaphore);
   out += ". ";
@@ -157,8 +156,8 @@ std::string DeadlockText::words(const Circle &circle) {
                             : "A semaphore does not say who took it";
   if (is_of_mutex)
     out += std::string(is_of_semaphore ? ", and who" : "Who") +
-           " has a Mutex, and how long somebody waits for it, only the operating system knows";
-  return out + ": that is inferred from these references, as nobody who goes on is known to have one";
+           " has a Mutex, and how long somebody waits for it, is known to the operating system only";
+  return out + ": that is inferred from these references, as all that are known to have one are stuck";
 }
 
 std::string DeadlockText::brief(const Circle &circle) {

@@ -1,5 +1,5 @@
-// Deadlocks in words: who waits for whom in a circle, threads by number, name and managed id, and how sure that is. For
-// the verbs that tell of waits. Reads names when it is asked for them. One thread.
+// Deadlocks in words: who waits for whom in a circle, with threads by number, name and managed id, and how sure that
+// is. For the verbs that report waits. Reads names when it is asked for them. One thread.
 #pragma once
 #include "analysis/waits/thread_waits.h"
 
@@ -14,11 +14,11 @@ public:
       : runtime_(runtime), tasks_(tasks), locks_(locks) {}
 
   using Circle = std::vector<WaitingOne>;
-  // The weakest of its members'.
+  // Returns the weakest grounds of its members.
   static Grounds grounds_of(const Circle &circle);
-  // One of them waits for a limited time only.
+  // True if one of them waits for a limited time only.
   static bool ends_by_itself(const Circle &circle);
-  // So one of them might, for all that is known.
+  // True if it is unknown whether one of them waits for a limited time only.
   static bool is_limit_unknown(const Circle &circle);
   Sureness sureness_of(const Circle &circle) const;
   // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
@@ -34,7 +34,7 @@ public:
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;
   std::string object(Address object);          // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
-  std::string type_name(Address object) const; // of a type whose static constructor is waited for the type's own
+  std::string type_name(Address object) const; // for a type whose static constructor is waited for, the type's own
 
 private:
   std::string who(const WaitingOne &one) { return one.thread ? thread(*one.thread) : object(one.task); }

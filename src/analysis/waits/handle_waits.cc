@@ -12,9 +12,9 @@ namespace dnheap {
 namespace {
 
 constexpr const char *handle_type = "Microsoft.Win32.SafeHandles.SafeWaitHandle";
-constexpr const char *words_of_handles = "a wait handle"; // of waits_for()
+constexpr const char *words_of_handles = "a wait handle"; // a text of waits_for()
 
-// WaitHandles by their SafeWaitHandles; of several that share one none.
+// Maps SafeWaitHandles to their WaitHandles, or to 0 if several WaitHandles share one.
 std::map<Address, Address> objects_by_handle(Snapshot &snapshot) {
   const BaseTypes bases(snapshot.runtime());
   FieldReader fields(snapshot.runtime());

@@ -1,6 +1,6 @@
-// HandleWaits: threads that wait for a WaitHandle (Mutex, Semaphore, AutoResetEvent, …): their innermost methods tell,
-// and the SafeWaitHandle that these hold tells which. Its state is the operating system's. A walk of
-// each stack, and of the heap where any thread waits so. One thread.
+// HandleWaits: threads that wait for a WaitHandle (Mutex, Semaphore, AutoResetEvent, …). Their innermost methods show
+// that they wait, and the SafeWaitHandle that these methods hold shows for which object. The operating system keeps its
+// state. Walks each stack, and the heap if any thread waits so. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -28,18 +28,18 @@ public:
     try {
       out_.threads = runtime_.threads(out_.problems);
     } catch (const Error &e) {
-      out_.problems.push_back(std::string("who holds and waits for locks cannot be told: ") + e.what());
+      out_.problems.push_back(std::string("owners and waiters of locks are unknown: ") + e.what());
     }
     out_.add(out_.threads);
     out_.targets = std::make_unique<WaitTargets>(runtime_, out_.threads);
     if (!out_.targets->subsystem().is_known())
       out_.targets.reset();
     if (runtime_.kind() == std::string_view("coreclr")) {
-      if (!why_not_read(runtime_.descriptor(), "SyncBlock")) // which says what is in front of objects, too
+      if (!why_not_read(runtime_.descriptor(), "SyncBlock")) // it describes object headers, too
         find_thin_locks();
       find_monitors();
     } else {
-      out_.problems.push_back("locks of Monitor are told of CoreCLR only");
+      out_.problems.push_back("locks of Monitor are read in CoreCLR only");
     }
     find_objects();
     std::sort(out_.locks.begin(), out_.locks.end(), [](const LockObject &a, const LockObject &b) {
@@ -49,7 +49,8 @@ public:
   }
 
 private:
-  // 10 bits for the thread in the first builds of .NET 8, 16 later: whichever names one that exists.
+  // The thread's number has 10 bits in the first builds of .NET 8, and 16 bits later: takes the one that names an
+  // existing thread.
   void add_thin_lock(Address object, ObjectHeader header) {
     LockObject lock;
     lock.object = object;
@@ -92,8 +93,7 @@ private:
     std::sort(all.begin(), all.end());
     if (all.size() > most_thin_locks) {
       all.resize(most_thin_locks);
-      out_.problems.push_back(
-          "more objects seem to be locked than are looked at: dnheap verify tells which headers are damaged");
+      out_.problems.push_back("more objects seem to be locked than are looked at: dnheap verify lists damaged headers");
     }
     for (auto [address, word] : all)
       add_thin_lock(address, ObjectHeader{word});
@@ -112,7 +112,7 @@ private:
     }
     if (unknown)
       out_.problems.push_back(fmt::format(
-          "who has {} monitor{} is not known: {} cannot be read", count_text(unknown), unknown == 1 ? "" : "s",
+          "the holder of {} monitor{} is unknown: {} cannot be read", count_text(unknown), unknown == 1 ? "" : "s",
           unknown == 1 ? "the lock that its sync block names" : "the locks that their sync blocks name"));
     out_.problems.insert(out_.problems.end(), monitors.problems().begin(), monitors.problems().end());
     out_.monitor_waits = monitors.waits();
@@ -149,7 +149,7 @@ private:
   }
 
   void add_collection(Address object) {
-    constexpr u32 complete = u32{1} << 31; // of _currentAdders
+    constexpr u32 complete = u32{1} << 31; // a bit of _currentAdders
     const bool is_complete = fields_.number<u32>(object, "_currentAdders").value_or(0) & complete;
     for (const bool is_for_place : {false, true})
       if (const Address semaphore = fields_.reference_or_null(object, is_for_place ? "_freeNodes" : "_occupiedNodes"))
@@ -158,7 +158,7 @@ private:
 
   void add_object(Address object, LockKind kind) {
     if (kind == LockKind::lock && out_.by_lock.contains(object))
-      return; // listed as what it is the Monitor of
+      return; // listed already, as the Monitor of an object
     out_.locks.push_back(reader_.read(object, kind));
     for (Address inner : reader_.inner_of(object, kind))
       out_.by_inner[inner] = object;
@@ -167,7 +167,7 @@ private:
         out_.by_node.emplace(node, object);
   }
 
-  // Of a WaitHandle that is no part of a lock. Of several for one thing the first.
+  // Adds a WaitHandle that is no part of a lock. If several stand for one object, adds the first.
   void add_handle(Address handle) {
     WaitSubsystem &subsystem = out_.targets->subsystem();
     const Address behind = subsystem.behind(handle);
@@ -199,7 +199,7 @@ private:
       break;
     case WaitableObject::Kind::manual_reset:
     case WaitableObject::Kind::auto_reset:
-      // Those that .NET's own idle threads wait for are passed over: who looks at waits adds the others' waiters.
+      // Waiters are added by ThreadWaits, which leaves out .NET's own idle threads.
       lock.kind = LockKind::event;
       lock.state = state->signals ? "set" : "not set";
       break;

@@ -1,7 +1,7 @@
-// Locks: whatever threads take and wait for, as far as objects and sync blocks say: .NET's Monitor (in an object's
-// header or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim; and
-// where .NET's own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Two walks of the heap and one
-// look at each object's header. One thread.
+// Locks: whatever threads take and wait for, as objects and sync blocks show it: .NET's Monitor (in an object's header
+// or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim; and if .NET's
+// own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Costs two walks of the heap and one look
+// at each object's header. One thread.
 #pragma once
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"
@@ -13,10 +13,10 @@
 
 namespace dnheap {
 
-// A semaphore that a BlockingCollection keeps for those who wait.
+// A semaphore that a BlockingCollection keeps for its waiters.
 struct CollectionPart {
   Address collection = 0;
-  bool is_for_place = false; // of those who add to a full one; else of those who take from an empty one
+  bool is_for_place = false; // its waiters add to a full collection; else they take from an empty one
   bool is_complete = false;  // nobody may add any more
 };
 
@@ -29,12 +29,12 @@ struct LockSet : ThreadNumbers {
   std::map<Address, Address> by_node;            // task of an asynchronous waiter → its semaphore
   std::map<Address, CollectionPart> collections; // by semaphore
   std::set<Address> constructed;                 // types whose static constructors somebody waits for
-  std::unique_ptr<WaitTargets> targets;          // null: threads wait for nothing that is in objects
+  std::unique_ptr<WaitTargets> targets;          // null: threads wait for nothing that is kept in objects
   std::vector<std::string> problems;
 
   const LockObject *find(Address object) const; // null: none
   LockObject *find(Address object);
-  // A thread that has ended lets go of nothing any more.
+  // A thread that has ended never releases its locks.
   bool has_ended(u32 thread) const { return threads[thread].os_id == u64{0}; }
   bool is_orphaned(const LockObject &lock) const { return lock.is_held && lock.owner && has_ended(*lock.owner); }
 };

@@ -7,9 +7,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_nodes = 1 << 22;       // of a semaphore's asynchronous waiters
+constexpr u64 most_nodes = 1 << 22;       // asynchronous waiters of one semaphore
 constexpr u32 no_owner = ~u32{0};         // ReaderWriterLockSlim and ReaderWriterLock: nobody
-constexpr u32 waiters_of_event = 0x7ffff; // of ManualResetEventSlim.m_combinedState
+constexpr u32 waiters_of_event = 0x7ffff; // a mask of ManualResetEventSlim.m_combinedState
 constexpr const char *old_reader_writer = "System.Threading.ReaderWriterLock";
 
 struct KindOfType {
@@ -121,14 +121,15 @@ std::vector<Address> LockReader::inner_of(Address object, LockKind kind) {
 
 std::vector<Address> LockReader::asynchronous_waiters(Address semaphore) {
   std::vector<Address> out;
-  std::unordered_set<Address> met; // a circle ends it
+  std::unordered_set<Address> met; // ends the loop if the list is circular
   for (Address node = fields_.reference_or_null(semaphore, "m_asyncHead");
        node && out.size() < most_nodes && met.insert(node).second; node = fields_.reference_or_null(node, "Next"))
     out.push_back(node);
   return out;
 }
 
-// _state: 1 held; waiters in units of 128 (.NET 9, 10) or, where it has a watchdog, of 4 with the topmost bit apart.
+// _state: bit 0: held. Waiters count in units of 128 (.NET 9, 10); or, if there is a watchdog, in units of 4, without
+// the topmost bit.
 void LockReader::read_lock(LockObject &to) {
   const u32 state = fields_.number<u32>(to.object, "_state").value_or(0);
   to.is_held = state & 1;
@@ -136,7 +137,7 @@ void LockReader::read_lock(LockObject &to) {
   if (!to.is_held)
     return;
   to.recursion = 1 + u64{fields_.number<u32>(to.object, "_recursionCount").value_or(0)};
-  // The operating system's id in CoreCLR before .NET 11, the program's number elsewhere.
+  // The operating system's id in CoreCLR before .NET 11, the managed id elsewhere.
   const u64 id = fields_.number<u32>(to.object, "_owningThreadId").value_or(0);
   if (!has_managed_monitors_)
     to.owner = threads_.thread_with_os_id(id);
@@ -152,11 +153,11 @@ void LockReader::read_reader_writer(LockObject &to) {
   to.waiters = u64{number("_numWriteWaiters")} + number("_numReadWaiters") + number("_numUpgradeWaiters") +
                number("_numWriteUpgradeWaiters");
   to.is_held = writer != no_owner || upgrader != no_owner || readers;
-  to.reader_count = readers - (readers && upgrader != no_owner); // who may upgrade is counted, too
+  to.reader_count = readers - (readers && upgrader != no_owner); // _owners counts a thread that may upgrade, too
   const u32 owner = writer != no_owner ? writer : upgrader;
   if (owner != no_owner) {
     to.owner = threads_.thread_with_managed_id(owner);
-    // Of one that may be taken again the times are in the thread's own counts.
+    // If a thread may take the lock again, the thread's own counts have the number of times.
     to.recursion = fields_.number<u8>(to.object, "_fIsReentrant").value_or(0) ? 0 : 1;
     to.state = writer != no_owner ? "for writing" : "for reading, to be upgraded";
   } else if (readers) {
@@ -183,7 +184,8 @@ void LockReader::read_event(LockObject &to) {
   to.state = state >> 31 ? "set" : "not set";
 }
 
-// _state: the lowest 10 bits: readers; bit 12: a writer; from bit 13 on readers that wait, from bit 23 on writers.
+// _state: the lowest 10 bits: readers; bit 12: a writer; from bit 13 on waiting readers, from bit 23 on waiting
+// writers.
 void LockReader::read_old_reader_writer(LockObject &to) {
   const u32 state = fields_.number<u32>(to.object, "_state").value_or(0),
             writer = fields_.number<u32>(to.object, "_writerID").value_or(no_owner);
@@ -212,7 +214,7 @@ void LockReader::read_countdown(LockObject &to) {
                          fields_.number<u32>(to.object, "_initialCount").value_or(0));
 }
 
-// _currentTotalCount: the lowest 15 bits: who takes part; from bit 16 on, 15 bits: who has arrived.
+// _currentTotalCount: the lowest 15 bits: participants; from bit 16 on, 15 bits: those that have arrived.
 void LockReader::read_barrier(LockObject &to) {
   const u32 counts = fields_.number<u32>(to.object, "_currentTotalCount").value_or(0);
   to.waiters = waiters_of_events(to);

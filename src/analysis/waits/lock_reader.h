@@ -1,4 +1,4 @@
-// LockReader: what one lock object says of itself, by its fields: System.Threading.Lock, ReaderWriterLockSlim and its
+// LockReader: reads the state of one lock object from its fields: System.Threading.Lock, ReaderWriterLockSlim and its
 // predecessor, SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier, and types that derive from them. A few
 // reads for each; no walk. One thread.
 #pragma once
@@ -23,20 +23,20 @@ struct LockObject {
   Address object = 0;
   LockKind kind = LockKind::thin_lock;
   bool is_held = false;
-  bool is_unknown = false;   // what follows could not be read
-  std::optional<u32> owner;  // index in the list of threads; absent: nobody, or it is not told
-  u64 recursion = 0;         // how often its owner has taken it; 0: not held, or not known
-  u64 waiters = 0;           // as it says itself
-  bool is_abandoned = false; // a Mutex that a thread had when it ended
-  u64 permits = 0;           // of a semaphore with a limit; 0: it has none
+  bool is_unknown = false;   // the fields below could not be read
+  std::optional<u32> owner;  // index in the list of threads; absent: nobody, or unknown
+  u64 recursion = 0;         // how often its owner has taken it; 0: not held, or unknown
+  u64 waiters = 0;           // as the lock counts them
+  bool is_abandoned = false; // a Mutex whose owner ended while it had it
+  u64 permits = 0;           // of a semaphore with a limit; 0: there is no limit
   std::string state;         // "0 of 4 free", "3 readers, …"; empty: nothing to add
-  std::vector<u32> waiting;  // threads that are known to
-  // Of ReaderWriterLockSlim: how many read, and threads that are known to.
+  std::vector<u32> waiting;  // threads that are known to wait
+  // For ReaderWriterLockSlim: how many threads read, and those that are known to read.
   u64 reader_count = 0;
   std::vector<u32> readers;
 };
 
-// Threads by the numbers that locks name them by.
+// Finds threads by the numbers by which locks name them.
 struct ThreadNumbers {
   std::map<u64, u32> by_os_id, by_managed_id; // → index in the list of threads
 
@@ -52,15 +52,16 @@ public:
       : fields_(runtime), bases_(runtime), threads_(threads),
         has_managed_monitors_(runtime.descriptor().try_offset("SyncBlock", "Lock").has_value()) {}
 
-  // Of a type of objects; nothing: they are no locks.
+  // Returns the kind of lock that a type is; nothing: its objects are no locks.
   std::optional<LockKind> kind_of(Address method_table) const;
-  // Of such a kind.
+  // Reads an object of that kind.
   LockObject read(Address object, LockKind kind);
-  // Of an object's Monitor, be it an object itself or not.
+  // Reads an object's Monitor, whether the Monitor is an object itself or not.
   LockObject read_monitor(const Monitor &monitor);
-  // What threads wait for inside it: the object whose Monitor a semaphore or an event uses, the event of a countdown.
+  // Returns the objects inside a lock for which threads wait: the object whose Monitor a semaphore or an event uses,
+  // the event of a countdown.
   std::vector<Address> inner_of(Address object, LockKind kind);
-  // The tasks of those that wait for a semaphore asynchronously.
+  // Returns the tasks of those that wait for a semaphore asynchronously.
   std::vector<Address> asynchronous_waiters(Address semaphore);
 
 private:
@@ -76,7 +77,7 @@ private:
   FieldReader fields_;
   const BaseTypes bases_;
   const ThreadNumbers &threads_;
-  const bool has_managed_monitors_; // then a Lock names its owner by the program's number, whatever the runtime
+  const bool has_managed_monitors_; // then a Lock names its owner by the managed id, whatever the runtime
   mutable std::map<Address, std::optional<LockKind>> kinds_;
 };
 

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_words = 1024; // of one object that are looked at
+constexpr u64 most_words = 1024; // of one object; larger ones are passed over
 
 } // namespace
 
@@ -58,7 +58,7 @@ void OwnerFields::add(Address holder) {
     add_field(holder, runtime_.types().name(type), nullptr);
 }
 
-// `type`: of the static field that has the holder; null: none is known to.
+// `type` declares the static field that has the holder; null: no such field is known.
 void OwnerFields::add_field(Address holder, const std::string &name, const std::string *type) {
   OpenedObject opened;
   if (!reader_.open(holder, opened) || opened.type->references.empty() ||

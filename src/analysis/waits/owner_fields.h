@@ -1,6 +1,6 @@
-// OwnerFields: the field that has an object, in words: "Shop.Pricing._gate" of a static field;
-// "Shop.Pricing.Only._gate" of a field of the object in one. Built from all static roots and the references of their
-// objects; a few reads for each. One thread.
+// OwnerFields: names the field that has an object: "Shop.Pricing._gate" for a static field; "Shop.Pricing.Only._gate"
+// for a field of the object in a static field. Built from all static roots and the references of their objects; a few
+// reads for each. One thread.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 #include "objects/references.h"
@@ -21,11 +21,11 @@ public:
 
   struct Owner {
     std::string text;               // the field
-    bool is_static = false;         // or a field of an object in a static one
-    std::vector<std::string> types; // that have it: the static field's, that of the object in it
+    bool is_static = false;         // it is static, or a field of an object in a static one
+    std::vector<std::string> types; // that have it: the static field's type, the type of the object in it
   };
-  const Owner *find(Address object) const; // null: that is not known
-  // Looks at one more object's fields, for those of which nothing is known yet.
+  const Owner *find(Address object) const; // null: unknown
+  // Looks at the fields of one more object, for objects whose field is not known yet.
   void add(Address holder);
 
 private:
@@ -38,8 +38,8 @@ private:
   std::map<Address, Owner> owners_;
 };
 
-// "Shop.Cart" of "Shop.Cart.Pay", "Shop.Cart+<>c.<Pay>b__0", "Shop.Cart..ctor" and "Shop.Cart._gate": methods that a
-// compiler makes of one stand for it. Empty: it has no type.
+// Returns "Shop.Cart" for "Shop.Cart.Pay", "Shop.Cart+<>c.<Pay>b__0", "Shop.Cart..ctor" and "Shop.Cart._gate": methods
+// that a compiler makes from another method count as that method. Empty: the member has no type.
 std::string_view type_of_member(std::string_view member);
 
 } // namespace dnheap

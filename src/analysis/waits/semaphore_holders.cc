@@ -11,10 +11,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_references = 1024;           // of one object that are looked at
-constexpr u64 most_semaphore_objects = 1 << 22; // whose references are remembered
-constexpr u64 most_steps_away = 4;              // a timer, its delegate, a closure, a service, the collection
-constexpr u64 most_met = 256;                   // objects on these ways
+constexpr u64 most_references = 1024;           // words of one object; larger ones are passed over
+constexpr u64 most_semaphore_objects = 1 << 22; // objects whose references are remembered
+constexpr u64 most_steps_away = 4;              // from a timer by its delegate, a closure and a service to the
+                                                // collection
+constexpr u64 most_met = 256;                   // objects that one such search meets
 constexpr u32 no_thread = ~u32{0};
 constexpr const char *waiting_methods = "System.Threading.SemaphoreSlim.Wait";
 constexpr std::string_view collection_methods = "System.Collections.Concurrent.BlockingCollection<",
@@ -36,7 +37,7 @@ const Uses adds[] = {{collection_type, {"Add", "TryAdd", "AddToAny", "TryAddToAn
 const Uses takes[] = {
     {collection_type, {"Take", "TryTake", "TakeFromAny", "TryTakeFromAny", "GetConsumingEnumerable"}}};
 
-// Nothing: that is not known.
+// Returns nothing if the calls are unknown.
 std::optional<bool> calls_any(const std::vector<MethodBodies::Call> *calls, std::span<const Uses> uses) {
   if (!calls)
     return std::nullopt;
@@ -45,7 +46,7 @@ std::optional<bool> calls_any(const std::vector<MethodBodies::Call> *calls, std:
   });
 }
 
-// Whoever starts a program takes, as a rule, nothing by itself.
+// As a rule, an entry point takes nothing by itself.
 bool is_entry_point(std::string_view method) {
   const std::string_view name = method.substr(std::min(type_of_member(method).size() + 1, method.size()));
   return name == "Main" || name == "<Main>" || name == "<Main>$";
@@ -138,7 +139,7 @@ void SemaphoreHolders::look_at_waits(const LockSet &locks, const Watch &watch) {
   auto add_place = [&](Address semaphore, const Place &place) {
     if (!place.method)
       return;
-    // Where nobody can be behind the wait that is known, the method is.
+    // If the position is unknown, the largest one makes sure that nothing counts as behind the wait.
     const i64 position = place.position.value_or(std::numeric_limits<i64>::max());
     auto [known, is_new] = places_[semaphore].try_emplace(place.method, position);
     known->second = std::max(known->second, position);
@@ -210,8 +211,8 @@ void SemaphoreHolders::look_at_methods(const Watch &watch) {
   }
 }
 
-// A method of the type that has the semaphore in a static field, or of the object in one, may have taken it, as long as
-// it has not returned.
+// A method may have taken the semaphore, as long as it has not returned, if its type has the semaphore in a static
+// field, or if it is a method of an object in a static field that has it.
 void SemaphoreHolders::look_at_statics() {
   std::map<std::string, std::set<Address>, std::less<>> by_type;
   for (const auto &[object, semaphore] : targets_)
@@ -259,7 +260,8 @@ bool SemaphoreHolders::is_behind(const Places &places, const Place &place) const
   return waits != places.end() && place.position && *place.position > waits->second;
 }
 
-// Of a semaphore that no static field leads to, others have others: there it counts only who refers to this one.
+// If no static field leads to the semaphore, other calls of the method have other semaphores. So only those count that
+// refer to this one.
 void SemaphoreHolders::look_behind_waits() {
   struct There {
     std::optional<u32> thread;
@@ -310,7 +312,8 @@ SemaphoreHolders::Deeds SemaphoreHolders::deeds_of(const std::vector<MethodBodie
   return known->second;
 }
 
-// Who only refers to a semaphore has taken none; who takes from a collection adds nothing to it, and is left out.
+// A method that only refers to a semaphore has taken no permit. A method that takes from a collection adds nothing to
+// it, and is left out.
 void SemaphoreHolders::judge_users() {
   for (auto &[semaphore, holders] : semaphores_) {
     auto part = collections_.find(semaphore);
@@ -322,7 +325,7 @@ void SemaphoreHolders::judge_users() {
         owners_->add(holder.through);
     std::erase_if(holders, [&](SemaphoreHolder &holder) {
       bool stands_with_those = false, does_the_same = false;
-      // `is_its`: the method that refers to it.
+      // `is_its`: the method is the one that refers to it.
       auto look_at = [&](const Deeds &deeds, bool is_its) {
         const std::optional<bool> uses = !is_of_collection ? deeds.takes_permits
                                          : is_for_place    ? deeds.takes
@@ -352,10 +355,10 @@ void SemaphoreHolders::judge_users() {
       return holder.is_user != true && (stands_with_those || does_the_same);
     });
   }
-  known_.clear(); // its indices are no longer those
+  known_.clear(); // its indices are outdated
 }
 
-// Who runs in a state machine stands in its MoveNext, be it boxed already or not.
+// A thread that runs a state machine is in its MoveNext, whether the state machine is boxed yet or not.
 void SemaphoreHolders::look_at_locks() {
   std::map<Address, std::set<Address>> by_machine; // → semaphores
   for (const auto &[semaphore, places] : places_)
@@ -406,7 +409,7 @@ bool SemaphoreHolders::leads_to(Address object, Address collection, unsigned ste
   return false;
 }
 
-// What will run in time, of its own: timers, tasks that have not begun, what is queued for the pool.
+// Finds outsiders, which run later by themselves: timers, tasks that have not begun, work that is queued for the pool.
 void SemaphoreHolders::look_for_outsiders(Snapshot &snapshot) {
   std::vector<std::pair<Address, Address>> left; // collection, semaphore
   for (const auto &[object, semaphore] : targets_)
@@ -435,7 +438,7 @@ void SemaphoreHolders::look_for_outsiders(Snapshot &snapshot) {
       look_at(tasks_.address(task));
 }
 
-// Of several ways the surest.
+// Adds a holder. If it is known already, keeps the surer grounds.
 void SemaphoreHolders::add(Address semaphore, SemaphoreHolder holder) {
   auto sureness = [](Grounds grounds) { return grounds == Grounds::stack ? 9 : static_cast<int>(grounds); };
   Holders &holders = semaphores_.find(semaphore)->second;
@@ -461,7 +464,8 @@ std::vector<Address> SemaphoreHolders::references_of(Address object) {
   return out;
 }
 
-// What a method that waits refers to is that method's, whoever refers to the method.
+// Returns the semaphores to which an object refers. References of a waiting method count for that method, not for
+// objects that refer to it.
 const std::vector<Address> &SemaphoreHolders::semaphores_in(Address object) {
   if (by_object_.size() >= most_semaphore_objects)
     by_object_.clear();

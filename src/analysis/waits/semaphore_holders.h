@@ -1,12 +1,12 @@
-// SemaphoreHolders: who may have taken a semaphore of which no permit is left, or a Mutex that is waited for. Neither
-// records an owner where a dump has it; but whoever is to give it back needs a reference to it: a frame of a thread, or
-// a variable of an asynchronous method that waits for something, has one, or has one to an object that does; or a
-// static field of the method's own type, or of one whose object a static field has, has it. Surest is who stands in the
-// method that others wait in, behind their wait.
-// The semaphores of a BlockingCollection are no locks: nobody gives back what he took. There it is who has the
-// collection, and may add an item, or take one. Who waits for the same is not among them, nor who stands where another
-// one does. Nothing is looked at where no semaphore has waiters and no permit; else all roots, the references of each
-// asynchronous method that waits, all stacks. One thread.
+// SemaphoreHolders: who may have taken a semaphore without a free permit, or a Mutex that is waited for. Neither
+// records an owner in a dump, but whoever is to release it needs a reference to it. A frame of a thread, or a variable
+// of a waiting asynchronous method, has that reference, or has one to an object that does. Or the reference is in a
+// static field of the method's own type, or in an object of that type to which a static field refers. The surest
+// holders are in the method in which others wait, behind that wait.
+// The semaphores of a BlockingCollection are no locks: nobody gives back what he took. Its possible holders have the
+// collection, and may add an item, or take one. Those that wait for the same are not among them, nor those that are in
+// a method in which others wait. Reads nothing unless a semaphore has waiters and no permit; then it reads all roots,
+// the references of each waiting asynchronous method, and all stacks. One thread.
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/waits/lock_objects.h"
@@ -21,29 +21,29 @@
 
 namespace dnheap {
 
-// By what it is told who holds something; the surer first.
+// How a holder is known; the surer grounds first.
 enum class Grounds : u8 {
-  runtime,             // notes of the runtime, fields of objects
+  runtime,             // records of the runtime, fields of objects
   stack,               // a word on a stack, which may be left over
-  passed_wait,         // it stands in a method in which others wait for it, behind that wait
-  reference,           // a reference that a method has
-  reference_by_object, // one that an object has which a method refers to
-  static_field,        // one in a static field of the type whose method it is, or in the object there
+  passed_wait,         // it is in a method in which others wait for it, behind that wait
+  reference,           // a method refers to it
+  reference_by_object, // a method refers to an object that refers to it
+  static_field,        // a static field of the method's type refers to it, or to an object that does
 };
 const char *name_of(Grounds grounds);
 inline bool is_inferred(Grounds grounds) { return grounds >= Grounds::passed_wait; }
 
 struct SemaphoreHolder {
   std::optional<u32> thread; // index in LockSet::threads
-  TaskNumber task = no_task; // else that of an asynchronous method
+  TaskNumber task = no_task; // else the task of an asynchronous method
   Grounds grounds = Grounds::reference;
-  Address through = 0; // the object between
-  std::string method;  // whose frame it is, or whose state machine; empty: cannot be told
-  // Its IL calls what takes, or gives back; of a collection what adds, or takes. Nothing: that is not known.
+  Address through = 0; // the object by which it refers to the semaphore; 0: none
+  std::string method;  // the method of the frame or of the state machine; empty: unknown
+  // True if its IL calls methods that take or release; for a collection, that add or take. Nothing: unknown.
   std::optional<bool> is_user = {};
 
   bool is_sure() const { return grounds == Grounds::passed_wait; }
-  // It refers to it, and its method does nothing with it that a taker does.
+  // True if it only refers to the semaphore: its method does nothing with it that a holder does.
   bool is_doubtful() const { return !is_sure() && is_user == false; }
 };
 
@@ -52,28 +52,29 @@ public:
   // All must outlive it.
   SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks, const SemaphoreWaits &waits);
 
-  // Semaphores without permits that somebody waits for, by address, with all who may have taken one: those that wait
-  // for it themselves are among them.
+  // Returns the semaphores without permits that somebody waits for, by address, each with all who may have taken a
+  // permit. Those that wait for it themselves are among them.
   using Holders = std::vector<SemaphoreHolder>;
   const std::map<Address, Holders> &semaphores() const { return semaphores_; }
-  // Of a collection: a timer or a task that has not begun has it, and may add or take later.
+  // For a collection: true if a timer or a task that has not begun refers to it, and may add or take later.
   bool has_outsiders(Address semaphore) const { return outsiders_.contains(semaphore); }
 
-  // The methods that wait for it give it back as well, so it is used as a lock. Nothing: that is not known.
+  // True if the methods that wait for it also release it, so that it is used as a lock. Nothing: unknown.
   std::optional<bool> is_given_back(Address semaphore) const;
-  // Does somebody run in one of these, for whom `goes_on` holds, or who runs on an unknown thread?
+  // True if a thread for which `goes_on` holds, or an unknown thread, runs in one of these methods.
   bool has_runners(Address semaphore, const std::function<bool(u32 thread)> &goes_on) const;
-  // "static Shop.Cart._gate", "Shop.Cart._gate": the field that has it, or the collection that does; empty: unknown.
+  // Returns the field that has the semaphore or its collection: "static Shop.Cart._gate", "Shop.Cart._gate"; empty:
+  // unknown.
   std::string field_of(Address semaphore) const;
 
 private:
-  // Where something stands: the MethodDesc of a method and the IL there, or the type of a state machine and the number
-  // of the await.
+  // A position in code: the MethodDesc of a method and an IL offset, or the type of a state machine and the number of
+  // the await.
   struct Place {
     Address method = 0;
     std::optional<i64> position;
   };
-  using Places = std::map<Address, i64>; // the last one in each method
+  using Places = std::map<Address, i64>; // method → its last position
 
   void find_targets(const LockSet &locks);
   void look_at_stacks(const LockSet &locks, const Watch &watch);
@@ -85,7 +86,7 @@ private:
   void look_for_outsiders(Snapshot &snapshot);
   void judge_users();
   void look_at_locks();
-  // What a method's IL calls of that; nothing: that is not known.
+  // The kinds of methods that a method's IL calls; nothing: unknown.
   struct Deeds {
     std::optional<bool> takes_permits, gives_back, adds, takes;
   };
@@ -99,7 +100,7 @@ private:
   bool is_waiting_method(TaskNumber task) const {
     return tasks_.is_pending(task) && tasks_.state(task).value_or(-1) >= 0;
   }
-  // At most so many; of an object that is none, nothing.
+  // Returns the references of an object; none if it is too large, or if it is no object.
   std::vector<Address> references_of(Address object);
   const std::vector<Address> &semaphores_in(Address object);
   bool leads_to(Address object, Address collection, unsigned steps);
@@ -109,7 +110,7 @@ private:
   const SemaphoreWaits &waits_;
   const std::map<Address, CollectionPart> &collections_;
   const Runtime &runtime_;
-  const std::vector<Address> *static_arrays_ = nullptr; // in which static fields lie: whoever refers to one has nothing
+  const std::vector<Address> *static_arrays_ = nullptr; // arrays of static fields: references to them do not count
   FieldReader fields_;
   MethodBodies bodies_;
   std::optional<ReferenceReader> reader_;
@@ -120,9 +121,9 @@ private:
   std::map<Address, std::set<u32>> waiting_;    // threads that wait, by semaphore
   std::vector<std::vector<StackFrame>> frames_; // by thread: its methods, innermost first, without references
   std::vector<u64> waiting_frames_;             // by thread: how many of these are about waiting
-  std::map<TaskNumber, Address> awaited_;       // methods that await semaphores → these
+  std::map<TaskNumber, Address> awaited_;       // task of a method → the semaphore that it awaits
   std::map<std::tuple<Address, u32, TaskNumber>, u64> known_;   // → index in the semaphore's holders
-  std::unordered_map<Address, std::vector<Address>> by_object_; // of objects that were looked at
+  std::unordered_map<Address, std::vector<Address>> by_object_; // semaphores by object that was looked at
   std::map<const std::vector<MethodBodies::Call> *, Deeds> deeds_;
   std::set<Address> outsiders_;
   std::map<Address, bool> given_back_;       // by semaphore

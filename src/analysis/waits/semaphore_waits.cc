@@ -38,7 +38,7 @@ std::vector<Address> SemaphoreWaits::sources_of(TaskNumber task) const {
   return out;
 }
 
-// The semaphore's own methods, and what these await.
+// True for calls of the semaphore's own methods, and for tasks that these await.
 bool SemaphoreWaits::is_of_wait(TaskNumber task) const {
   const MachineShape *machine = tasks_.machine(task);
   return machine ? machine->method.starts_with("System.Threading.SemaphoreSlim.") || is_await_helper(machine->method)
@@ -46,7 +46,7 @@ bool SemaphoreWaits::is_of_wait(TaskNumber task) const {
 }
 
 SemaphoreWait SemaphoreWaits::stood_for_by(TaskNumber task) const {
-  task = tasks_.behind(tasks_.address(task)); // of a RuntimeAsyncTask its outermost call
+  task = tasks_.behind(tasks_.address(task)); // for a RuntimeAsyncTask, its outermost call
   return semaphore_of(task) || is_of_wait(task) ? awaited_by(task) : SemaphoreWait{};
 }
 

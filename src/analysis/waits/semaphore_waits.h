@@ -1,4 +1,4 @@
-// SemaphoreWaits: which SemaphoreSlim a task stands for: that of an asynchronous waiter, or of a call of the
+// SemaphoreWaits: the SemaphoreSlim for which a task stands. The task is an asynchronous waiter, or a call of the
 // semaphore's own methods that waits for one, with a limit or until it is canceled. Some look-ups per task. One thread.
 #pragma once
 #include "analysis/threads/tasks.h"
@@ -7,7 +7,7 @@ namespace dnheap {
 
 struct SemaphoreWait {
   Address semaphore = 0;  // 0: the task stands for none
-  bool has_limit = false; // of time
+  bool has_limit = false; // it ends after some time
 };
 
 class SemaphoreWaits {
@@ -15,21 +15,21 @@ public:
   // `by_node`: task of an asynchronous waiter → its semaphore. Both must outlive it.
   SemaphoreWaits(Tasks &tasks, const Runtime &runtime, const std::map<Address, Address> &by_node, const Watch &watch);
 
-  // Of an asynchronous waiter's own task; 0: it is none.
+  // Returns the semaphore of an asynchronous waiter's own task; 0: the task is no such waiter.
   Address semaphore_of(TaskNumber task) const;
-  // What the task, whoever's it is, awaits in the end.
+  // Returns the semaphore that any task awaits in the end.
   SemaphoreWait awaited_by(TaskNumber task) const;
-  // The same of tasks that are for nothing else.
+  // Returns the same, but only for tasks that serve no other purpose.
   SemaphoreWait stood_for_by(TaskNumber task) const;
-  // The task that a method awaits; looked up once. no_task: it awaits something else.
+  // Returns the task that a method awaits; looks it up once. no_task: it awaits something else.
   TaskNumber awaited_task(TaskNumber task) const;
-  // Does a wait for that task end by itself, after some time?
+  // True if a wait for that task ends by itself after some time.
   bool has_limit(TaskNumber task) const;
-  // Of waits that can be canceled or have a limit.
+  // True if the task belongs to a wait that can be canceled or has a limit.
   bool is_promise(TaskNumber task) const;
-  // Which tasks each task that is no method waits for (Tasks::sources()).
+  // Returns which tasks each task that is no method waits for (Tasks::sources()).
   const TaskPairs &sources() const { return sources_; }
-  // Of one that is no method, as objects: of calls their RuntimeAsyncTasks.
+  // Returns the tasks that a task that is no method waits for, as objects: for calls, their RuntimeAsyncTasks.
   std::vector<Address> sources_of(TaskNumber task) const;
 
 private:

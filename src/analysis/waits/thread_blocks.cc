@@ -10,8 +10,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr const char *words_of_handles = "a wait handle"; // of waits_for()
-constexpr u64 frames_between = 4;                         // of awaiters, between a wait for a task and who called it
+constexpr const char *words_of_handles = "a wait handle"; // a text of waits_for()
+constexpr u64 frames_between = 4;                         // frames of awaiters between a wait for a task and its caller
 constexpr std::string_view semaphore_waits = "System.Threading.SemaphoreSlim.Wait";
 
 } // namespace
@@ -43,7 +43,7 @@ bool ThreadBlocks::is_task(Address method_table) const {
   return known->second;
 }
 
-// Locks and tasks among what the waiting methods hold, innermost first.
+// Returns the locks and tasks that the waiting methods hold, innermost first.
 std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &stack, u64 waiting) {
   std::vector<Candidate> out;
   for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
@@ -53,7 +53,7 @@ std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &st
           std::any_of(out.begin(), out.end(), [&](const Candidate &c) { return c.object == reference.value; }))
         continue;
       if (const std::optional<LockKind> kind = locks_.kind_of(type)) {
-        // Who waits for something else may hold a lock, too: the timers' thread has let go of one.
+        // A thread that waits for something else may refer to a lock, too: the timers' thread has released one.
         if (locks_.read(reference.value, *kind).waiters)
           out.push_back({reference.value, kind});
       } else if (is_task(type))
@@ -73,7 +73,7 @@ ThreadBlocked ThreadBlocks::find(u32 index, const WalkedStack &stack, const Wait
   if (out.blocks.size() == 1)
     name_tasks(out);
   for (ThreadBlock &block : out.blocks)
-    if (block.owner == index && block.kind == ThreadBlock::Kind::lock) // who reads, and is to write, waits for readers
+    if (block.owner == index && block.kind == ThreadBlock::Kind::lock) // it waits for readers, to write
       block.owner.reset();
   return out;
 }
@@ -100,7 +100,7 @@ std::optional<ThreadBlock> ThreadBlocks::find_constructor(u32 index, const Walke
   return ThreadBlock{ThreadBlock::Kind::static_constructor, found->second.type, found->second.runs_on};
 }
 
-// The one kind of handle that threads wait for natively there: what stands for it is held by the methods that wait.
+// Threads wait natively there for only one kind of handle, a named Mutex. The waiting methods hold the object for it.
 std::optional<ThreadBlock> ThreadBlocks::find_named_mutex(const WalkedStack &stack, u64 waiting) {
   if (!has_all_)
     add_all();
@@ -116,7 +116,7 @@ std::optional<ThreadBlock> ThreadBlocks::find_named_mutex(const WalkedStack &sta
   return std::nullopt;
 }
 
-// What the methods that wait hold is looked at first.
+// Looks first at the objects that the waiting methods hold, since add_all() walks the heap.
 ThreadBlocked ThreadBlocks::find_managed(const ManagedWait &wait, const WalkedStack &stack, const WaitText &text) {
   auto find_all = [&] {
     std::vector<WaitTargets::Target> out;
@@ -124,7 +124,7 @@ ThreadBlocked ThreadBlocks::find_managed(const ManagedWait &wait, const WalkedSt
       out.push_back(targets_.find(object));
     return out;
   };
-  constexpr u64 frames_further = 2; // who calls may hold what they no longer do
+  constexpr u64 frames_further = 2; // callers may hold objects that the waiting methods no longer hold
   add_held(stack, text.frames + frames_further);
   std::vector<WaitTargets::Target> targets = find_all();
   if (!has_all_ && !std::all_of(targets.begin(), targets.end(), [&](const WaitTargets::Target &target) {
@@ -171,7 +171,7 @@ ThreadBlock ThreadBlocks::block_on(const WaitTargets::Target &target, const Walk
   return {handle, target.object, state ? state->owner : std::nullopt};
 }
 
-// A task whose end the event tells; of a semaphore's own tasks the semaphore.
+// Returns the task whose end the event signals; for a semaphore's own tasks, the semaphore.
 std::optional<ThreadBlock> ThreadBlocks::task_behind(Address event, const std::vector<Candidate> &held,
                                                      const WalkedStack &stack, u64 waiting) {
   auto inner = std::find_if(held.begin(), held.end(), [&](const Candidate &c) { return c.object == event; });
@@ -198,15 +198,15 @@ bool ThreadBlocks::stands_in(const WalkedStack &stack, u64 frames, std::string_v
   });
 }
 
-// Where a thread waits behind asynchronous ones, the semaphore's own method waits for a task, of which nothing on the
-// stack says whose it is.
+// If a thread waits behind asynchronous waiters, the semaphore's own method waits for a task. Nothing on the stack
+// shows which semaphore the task belongs to.
 Address ThreadBlocks::semaphore_behind(Address task) {
   const TaskLinks &links = task_links();
   auto found = links.semaphores.find(task);
   return found != links.semaphores.end() ? found->second : 0;
 }
 
-// Who waits for several tasks has an object for that, which does not say which they are.
+// A wait for several tasks has an object of its own, which does not name the tasks.
 void ThreadBlocks::name_tasks(ThreadBlocked &blocked) {
   const ThreadBlock &block = blocked.blocks[0];
   const bool may_be = block.kind == ThreadBlock::Kind::task || block.kind == ThreadBlock::Kind::lock;
@@ -227,7 +227,7 @@ void ThreadBlocks::name_tasks(ThreadBlocked &blocked) {
 }
 
 const ThreadBlocks::TaskLinks &ThreadBlocks::task_links() {
-  constexpr u64 most_of_one = 1024; // what goes on when a task is done
+  constexpr u64 most_of_one = 1024; // continuations of one task
   if (task_links_)
     return *task_links_;
   task_links_.emplace();
@@ -256,7 +256,7 @@ std::optional<ThreadBlock> ThreadBlocks::find_native(u32 index, const WalkedStac
   const std::vector<Candidate> held = held_by(stack, waiting);
   auto wait = monitor_waits_.find(index);
   if (wait == monitor_waits_.end()) {
-    // Of several the outermost: who waits for a task does so by an event, say.
+    // Takes the outermost of several: a wait for a task uses an event, for example.
     return held.empty() ? std::nullopt : std::optional(block_on(held.back()));
   }
   const MonitorWait &monitor = wait->second;
@@ -265,8 +265,8 @@ std::optional<ThreadBlock> ThreadBlocks::find_native(u32 index, const WalkedStac
     return ThreadBlock{ThreadBlock::Kind::monitor, monitor.object,
                        owner != monitor_owners_.end() ? owner->second : std::nullopt};
   }
-  // Who waits for a semaphore or an event waits to be pulsed; for a task by an event of its own; for a semaphore that
-  // asynchronous ones wait for, too, for a task.
+  // A wait for a semaphore or an event is a wait for a pulse. A wait for a task uses an event of its own. A wait for a
+  // semaphore that has asynchronous waiters, too, is a wait for a task.
   auto inner = std::find_if(held.begin(), held.end(), [&](const Candidate &c) { return is_inside(monitor.object, c); });
   if (inner == held.end())
     return ThreadBlock{ThreadBlock::Kind::pulse, monitor.object, {}};

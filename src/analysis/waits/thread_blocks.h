@@ -1,9 +1,9 @@
-// ThreadBlocks: the lock, event or task that a thread is blocked on: by .NET's own wait subsystem, where there is one;
-// else by the note that the runtime keeps of who waits for a Monitor, and by what the methods that wait hold on the
-// thread's stack. Reads all sync blocks once; some µs per thread then. It walks the heap, once, only where the wait
-// subsystem knows a wait whose object no method of the thread holds, and its tasks where a thread waits for several of
-// these, or for a semaphore behind asynchronous ones. It knows less than ThreadWaits, which has all
-// locks and tasks. One thread.
+// ThreadBlocks: the lock, event or task on which a thread is blocked. Its sources are .NET's own wait subsystem, if
+// there is one; else the runtime's record of waits for Monitors, and objects that the waiting methods hold on the
+// thread's stack. Reads all sync blocks once, then takes some µs per thread. Walks the heap, once, only if the wait
+// subsystem has a wait whose object no method of the thread holds. Reads the heap's tasks only if a thread waits for
+// several of them, or for a semaphore behind asynchronous waiters. It knows less than ThreadWaits, which has all locks
+// and tasks. One thread.
 #pragma once
 #include "analysis/threads/thread_text.h"
 #include "analysis/waits/constructor_waits.h"
@@ -17,8 +17,9 @@ namespace dnheap {
 struct ThreadBlock {
   enum class Kind : u8 { monitor, pulse, lock, task, handle, join, static_constructor };
   Kind kind = Kind::lock; // lock: any object that LockReader knows
-  Address object = 0;     // of a static constructor its type's MethodTable
-  // Index in the list of threads; of a join the thread whose end it waits for, of a static constructor who runs it.
+  Address object = 0;     // for a static constructor, its type's MethodTable
+  // Index in the list of threads. For a join, the thread whose end is waited for; for a static constructor, the thread
+  // that runs it.
   std::optional<u32> owner;
 };
 
@@ -32,9 +33,10 @@ public:
   // `threads` must outlive it.
   ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads);
 
-  // Nothing: it is not blocked, or that is not known. `index`: of the thread in the list; `wait`: what its methods say.
+  // Returns nothing if the thread is not blocked, or if that is unknown. `index`: its index in the list; `wait`: what
+  // its methods show.
   ThreadBlocked find(u32 index, const WalkedStack &stack, const WaitText &wait);
-  // What is not known of any thread.
+  // Lists what is unknown for all threads.
   const std::vector<std::string> &problems() const { return problems_; }
 
 private:
@@ -43,8 +45,8 @@ private:
     std::optional<LockKind> kind; // nothing: a task
   };
   struct TaskLinks {
-    std::map<Address, Address> semaphores;          // of tasks that stand for one
-    std::map<Address, std::vector<Address>> behind; // of what stands for several tasks, pending ones
+    std::map<Address, Address> semaphores;          // task → the semaphore for which it stands
+    std::map<Address, std::vector<Address>> behind; // object that stands for several tasks → the pending ones
   };
 
   ThreadBlocked find_any(u32 index, const WalkedStack &stack, const WaitText &wait);
@@ -69,16 +71,16 @@ private:
   Snapshot &snapshot_;
   const Runtime &runtime_;
   const std::span<const ThreadData> threads_;
-  std::optional<std::map<u32, ConstructorWait>> constructor_waits_; // once a thread may have one
+  std::optional<std::map<u32, ConstructorWait>> constructor_waits_; // absent until a thread may have one
   const BaseTypes bases_;
   ThreadNumbers numbers_;
   LockReader locks_;
   WaitTargets targets_;
   std::vector<std::string> problems_;
   bool has_all_ = false;                                 // the heap has been walked
-  std::optional<TaskLinks> task_links_;                  // once the heap's tasks have been read
+  std::optional<TaskLinks> task_links_;                  // absent until the heap's tasks have been read
   std::map<u32, MonitorWait> monitor_waits_;             // by thread
-  std::map<Address, std::optional<u32>> monitor_owners_; // by object; of those that are not held nothing
+  std::map<Address, std::optional<u32>> monitor_owners_; // by object; nothing: not held, or unknown
   mutable std::map<Address, bool> task_types_;
 };
 

@@ -10,9 +10,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 largest_stack = 64 << 20; // of a stack that is looked through
+constexpr u64 largest_stack = 64 << 20; // bytes; larger stacks are not searched
 constexpr u32 no_limit = ~u32{0};       // of a wait, in ms
-// Of System.Threading.ThreadBlockingInfo+ObjectKind.
+// Values of System.Threading.ThreadBlockingInfo+ObjectKind.
 constexpr u32 kind_of_lock = 2, kind_of_condition = 3;
 constexpr const char *counts_of_readers = "System.Threading.ReaderWriterLockSlim.t_rwc";
 constexpr const char *methods_of_reader_writer = "System.Threading.ReaderWriterLockSlim.";
@@ -67,13 +67,13 @@ private:
     WaitKind kind;
     Address object;
     bool has_limit;          // of time
-    bool is_for_any = false; // of those that the event stands for
+    bool is_for_any = false; // the wait ends with any of the tasks for which the event stands
   };
 
   // A thread that calls Task.Wait waits for an event that the task sets when it is done; Task.WaitAll has one for all.
   void find_tasks_of_events() {
     for (TaskNumber task = 0; task < tasks_.count(); ++task)
-      if (tasks_.is_pending(task) && !tasks_.type(task).is_suspended_call) // which goes on as its task does
+      if (tasks_.is_pending(task) && !tasks_.type(task).is_suspended_call) // a suspended call goes on with its task
         for (const Continuation &next : tasks_.continuations(task, 1024))
           if (next.kind == ContinuationKind::thread)
             tasks_of_event_.emplace(next.object, task);
@@ -89,11 +89,11 @@ private:
         out_.waits.push_back({thread, one.kind, one.object, by_stack, one.has_limit, false, one.is_for_any});
   }
 
-  // Known by the objects themselves: nothing else is asked of a thread that has such a wait.
+  // Objects record these waits, so no other source is read for a thread that has one.
   void add_managed_waits() {
     const Runtime &runtime = snapshot_.runtime();
     std::vector<Address> places; // by index in out_.waits: where the innermost method waits
-    std::vector<u64> limited;    // the same index
+    std::vector<u64> limited;    // indices in out_.waits
     for (u32 thread = 0; thread < locks_.threads.size(); ++thread) {
       snapshot_.watch().check();
       const std::optional<ManagedWait> wait = locks_.targets->subsystem().wait_of(thread);
@@ -109,7 +109,7 @@ private:
       const std::optional<Note> noted = note_of(thread);
       const std::optional<bool> has_limit = noted ? std::optional(noted->has_limit) : wait_has_limit(runtime, stack);
       for (u64 i = first; i < out_.waits.size(); ++i) {
-        if (out_.waits[i].has_limit) // of what its event stands for: that says nothing of the wait for the event
+        if (out_.waits[i].has_limit) // of the semaphore behind its event: says nothing of the wait for the event
           limited.push_back(i);
         out_.waits[i].has_limit = has_limit.value_or(false);
         out_.waits[i].is_limit_unknown = !has_limit;
@@ -125,8 +125,8 @@ private:
     }
   }
 
-  // Waits with a limit and without one stand at two places of one method: where one of them is known the others at its
-  // place are so, too.
+  // Waits with a limit and waits without one are at two places of one method. So waits at the same place have a limit
+  // if a known one there has.
   void find_limits(const std::vector<Address> &places) {
     std::map<Address, std::pair<bool, bool>> known; // by place: are there any without, with
     for (u64 i = 0; i < places.size(); ++i)
@@ -169,7 +169,8 @@ private:
     }
   }
 
-  // The tasks of whose end the event is a sign, or the semaphores that these stand for; else the event itself.
+  // Returns the tasks whose end the event signals, or the semaphores for which these tasks stand; else the event
+  // itself.
   std::vector<Behind> behind_event(Address event) const {
     std::vector<Behind> out;
     for (auto [at, end] = tasks_of_event_.equal_range(event); at != end; ++at) {
@@ -208,8 +209,8 @@ private:
     this->add(wait.thread, behind);
   }
 
-  // Who has a Mutex only the operating system knows, where no object says it: whoever waits for it shows that somebody
-  // has.
+  // If no object records the owner of a Mutex, only the operating system knows it. A thread that waits for the Mutex
+  // shows that somebody has it.
   void add_handle_wait(const HandleWait &wait) {
     add(wait.thread, wait.is_mutex ? WaitKind::mutex : WaitKind::wait_handle, wait.object);
     out_.waits.back().is_limit_unknown = true;
@@ -252,7 +253,7 @@ private:
     }
   }
 
-  // Only the methods on the stack, and what these refer to, show that some waits may end by themselves.
+  // Some waits may end by themselves. Only the methods on the stack, and the objects to which they refer, show that.
   void find_unknown_limits() {
     const Runtime &runtime = snapshot_.runtime();
     for (ThreadWait &wait : out_.waits) {
@@ -268,7 +269,7 @@ private:
     }
   }
 
-  // A thread that waits for a System.Threading.Lock, or to be told by one's Condition, has a note of that on its stack:
+  // A thread that waits for a System.Threading.Lock, or for a signal of its Condition, has a note of that on its stack:
   // {address of a variable that holds it, u32 kind, i32 timeout, next note}.
   void add_lock_waits() {
     const bool any = std::any_of(locks_.locks.begin(), locks_.locks.end(), [&](const LockObject &lock) {
@@ -284,11 +285,11 @@ private:
   }
 
   struct Note {
-    Address lock = 0; // or what the lock is the Monitor of
+    Address lock = 0; // or the object whose Monitor the lock is
     bool has_limit = false;
   };
 
-  // Of a thread that waits for a Lock, be it a Monitor's.
+  // Returns the note of a thread that waits for a Lock, also if the Lock is a Monitor's.
   std::optional<Note> note_of(u32 thread) {
     if (stack_pointers_.empty())
       for (const Thread &one : snapshot_.target().threads)
@@ -320,7 +321,7 @@ private:
     return std::nullopt;
   }
 
-  // A Lock, or what it is the Monitor of, that another thread has; 0: it is none.
+  // Returns a Lock that another thread has, or the object whose Monitor that Lock is; 0: `noted` is none.
   Address wanted_lock(Address noted, u32 thread) const {
     auto monitor = locks_.by_lock.find(noted);
     const LockObject *lock = locks_.find(monitor != locks_.by_lock.end() ? monitor->second : noted);
@@ -331,14 +332,14 @@ private:
     return locks_.targets && locks_.targets->is_condition(noted) ? locks_.targets->find(noted).object : 0;
   }
 
-  // Is there a lock of which more threads wait, or read, than are known? And which tasks run on which threads?
+  // True if a lock may have more waiters or readers than are known, or if it matters which tasks run on which threads.
   bool needs_stacks() const {
     return !out_.waits.empty() || std::any_of(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &lock) {
       return lock.kind == LockKind::reader_writer && (lock.waiters || lock.reader_count);
     });
   }
 
-  // Each thread keeps a list of what it reads: {lockID, readercount, …, next}.
+  // Each thread keeps a list of the locks that it reads: {lockID, readercount, …, next}.
   void add_reader(u32 thread, Address count) {
     constexpr u64 most = 4096; // locks of one thread
     FieldReader fields(snapshot_.runtime());
@@ -373,7 +374,8 @@ private:
         continue;
       if (TaskNumber task = tasks_.find(root.object); task != no_task && tasks_.is_pending(task)) {
         running_.by_stack[task].insert(*thread);
-        // A byref into the box is the `this` of its own state machine; other calls of the method hold it whole.
+        // A byref into the box is the `this` of its own state machine; other calls of the method refer to the box
+        // itself.
         if (root.interior && !root.is_conservative() && is_own_method(task, roots.name(root)))
           running_.by_own_method[task] = *thread;
       }
@@ -384,7 +386,8 @@ private:
     }
   }
 
-  // Of an async method: "Shop.Cart+<Pay>d__2.MoveNext()", of the box of "Shop.Cart+<Pay>d__2".
+  // True if the method is that of the task's state machine: "Shop.Cart+<Pay>d__2.MoveNext()" for the box of
+  // "Shop.Cart+<Pay>d__2".
   bool is_own_method(TaskNumber task, std::string_view method) const {
     constexpr std::string_view move_next = ".MoveNext()";
     if (!tasks_.type(task).is_box || !method.ends_with(move_next))
@@ -404,7 +407,7 @@ private:
   std::multimap<Address, TaskNumber> tasks_of_event_;
   RunningTasks running_;
   std::map<u64, Address> stack_pointers_; // by thread's number
-  std::map<u64, u64> by_number_;          // of ReaderWriterLockSlim → index in LockSet::locks
+  std::map<u64, u64> by_number_;          // number of a ReaderWriterLockSlim → index in LockSet::locks
 };
 
 } // namespace

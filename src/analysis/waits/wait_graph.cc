@@ -8,8 +8,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 frames_looked_at = 8; // for a call of Thread.Join
-constexpr u64 most_told = 64;       // who may have taken one semaphore
+constexpr u64 frames_looked_at = 8; // in search of a call of Thread.Join
+constexpr u64 most_told = 64;       // possible holders of one semaphore that are listed
 
 } // namespace
 
@@ -38,7 +38,7 @@ std::optional<WaitGraph::Node> WaitGraph::node_of_semaphore(Address semaphore) c
   return first_semaphore() + static_cast<u64>(found - semaphores_.begin());
 }
 
-// What tells only what a member of a circle waits for.
+// True for nodes that only show what a member of a circle waits for.
 bool WaitGraph::is_passed_over(Node node) const {
   if (is_thread(node) || is_semaphore(node))
     return is_semaphore(node);
@@ -85,7 +85,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const
   if (const LockObject *lock = has_owner ? locks_.find(w.object) : nullptr;
       lock && lock->owner && lock->owner != w.thread)
     out.push_back({*lock->owner, w.object, grounds, nullptr});
-  else if (lock) // who is to upgrade its own waits for the readers
+  else if (lock) // a thread that upgrades its own lock waits for the readers
     for (u32 reader : lock->readers)
       if (reader != w.thread)
         out.push_back({reader, w.object, grounds, nullptr});
@@ -133,7 +133,7 @@ bool WaitGraph::is_running(TaskNumber task) const {
   return tasks_.is_method(task) ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
 }
 
-// To those who may have taken it. Who waits for it has a reference to it for that.
+// Returns edges to those who may have taken it, but not to its waiters, which refer to it in order to wait.
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
   const auto &[semaphore, holders] = semaphores_[node - first_semaphore()];
   std::vector<Edge> out;
@@ -148,7 +148,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
   return out;
 }
 
-// The thread whose end it waits for, without a limit of time: the one whose Thread is referred to by Thread.Join.
+// Returns the thread whose end a thread waits for without a time limit: Thread.Join refers to its Thread.
 std::optional<u32> WaitGraph::joined_by(u32 thread) const {
   const Runtime &runtime = snapshot_.runtime();
   if (locks_.threads[thread].os_id.value_or(0) == 0)
@@ -169,7 +169,7 @@ std::optional<u32> WaitGraph::joined_by(u32 thread) const {
   return std::nullopt;
 }
 
-// Of a wait that ends by itself.
+// True if the wait ends by itself.
 bool WaitGraph::has_limit(Node node) {
   if (is_semaphore(node))
     return false;
@@ -185,14 +185,14 @@ bool WaitGraph::is_limit_unknown(Node node) const {
   return waits != waits_of_.end() && waits->second[0]->is_limit_unknown;
 }
 
-// Goes on as soon as one of those does, or after some time.
+// True if the task goes on as soon as one of its sources does, or after some time.
 bool WaitGraph::waits_for_any(TaskNumber task) const {
   const std::string &type = tasks_.type(task).name;
   return type.starts_with(promise_of_any) || type.starts_with("System.Threading.Tasks.Task+TwoTaskWhenAnyPromise") ||
          semaphore_waits_.is_promise(task);
 }
 
-// All of which have to be done before it goes on.
+// Returns the tasks that all have to be done before this one goes on.
 std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
   std::vector<TaskNumber> out;
   if (!tasks_.is_pending(task) || waits_for_any(task))
@@ -207,7 +207,7 @@ std::vector<TaskNumber> WaitGraph::awaited_by(TaskNumber task) const {
   return out;
 }
 
-// One task of each circle of tasks that await one another. Depth first, each task once.
+// Returns one task of each circle of tasks that await one another. Searches depth first, each task once.
 std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
   struct Place {
     TaskNumber task;
@@ -242,8 +242,8 @@ std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
   return out;
 }
 
-// All that is waited for is taken to be stuck; then, again and again, whoever waits for nobody, or for anybody who is
-// not stuck, is not.
+// Takes everything that is waited for to be stuck at first. Then frees, again and again, whoever waits for nobody, or
+// for anybody who is free.
 void WaitGraph::find_stuck() {
   std::vector<std::pair<Node, Node>> waits; // who is waited for, by whom
   std::vector<Node> nodes, free;
@@ -295,7 +295,7 @@ std::vector<Crowd> WaitGraph::crowds(const std::map<Address, std::vector<Semapho
   return find_crowds(locks_, tasks_, semaphore_waits_, waits_, holders_, taken);
 }
 
-// Directly, or by what it awaits: that has to go on first.
+// True if the task awaits the semaphore directly, or awaits a task that does, and so has to go on first.
 bool WaitGraph::awaits_semaphore(TaskNumber task, Address semaphore) const {
   constexpr u64 most_steps = 16;
   for (u64 i = 0; i < most_steps && task != no_task && tasks_.is_pending(task); ++i) {
@@ -314,7 +314,7 @@ std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() cons
     for (const Edge &edge : edges) {
       const SemaphoreHolder &holder = *edge.holder;
       std::vector<SemaphoreHolder> &to = out[semaphores_[i].first];
-      // Who calls one that waits has the semaphore for that, as a rule; unless it has gone on behind an await.
+      // As a rule, a method whose callee waits has the semaphore for that; unless it has gone on behind an await.
       const bool waits = !holder.thread && !has_awaited(holder) && awaits_semaphore(holder.task, edge.by);
       if (to.size() < most_told && (any_sure ? holder.is_sure() : !waits))
         to.push_back(holder);
@@ -324,7 +324,7 @@ std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() cons
 }
 
 std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
-  // Who waits for the end of another comes last: the others' circles say more.
+  // Waits for the end of a thread come last: circles without them say more.
   for (const bool joins_now : {false, true})
     for (const ThreadWait &wait : waits_)
       if ((wait.kind == WaitKind::join) == joins_now)
@@ -333,7 +333,7 @@ std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
     follow(first_semaphore() + i);
   for (TaskNumber task : tasks_in_circles())
     follow(node_of_task(task));
-  // Who waits for the end of others has, as a rule, taken nothing.
+  // As a rule, a thread that waits for the end of others has taken nothing.
   auto joins = [](const Circle &circle) {
     return std::any_of(circle.members.begin(), circle.members.end(),
                        [](const WaitingOne &one) { return one.thread && !one.waits_for; });
@@ -351,7 +351,7 @@ std::vector<std::vector<WaitingOne>> WaitGraph::circles() {
   return out;
 }
 
-// Depth first; what leads back to one on the way closes a circle.
+// Searches depth first. An edge back to a node on the path closes a circle.
 void WaitGraph::follow(Node from) {
   auto step_at = [&](Node node) {
     Step step{node, {}};
@@ -359,7 +359,7 @@ void WaitGraph::follow(Node from) {
       step.edges = edges_of(node);
     if (!is_thread(node) && !is_semaphore(node) && waits_for_any(task_of(node)) && step.edges.size() > 1)
       step.edges.clear();
-    // Words on stacks do for doubts.
+    // Words on stacks may only raise doubts about a circle.
     std::erase_if(step.edges, [](const Edge &edge) { return edge.holder && edge.grounds == Grounds::stack; });
     return step;
   };
@@ -385,14 +385,14 @@ void WaitGraph::follow(Node from) {
   }
 }
 
-// A method that goes on behind an await has had the time to take it; in its first one it may have handed it on.
+// A method that goes on behind an await has had the time to take it. At its first await, it may have handed it on.
 bool WaitGraph::has_awaited(const SemaphoreHolder &holder) const {
   return !holder.thread && tasks_.state(holder.task).value_or(0) > 0;
 }
 
-// Who has a collection may be anybody who made it, or waits until its consumers are done, and adds nothing. So it
-// counts where its methods add, or take, as far as these are known; and for an item only who waits for something else
-// than for the end of those who want one.
+// A holder of a collection may only have made it, or wait until its consumers are done, and add nothing. So a holder
+// counts only if its methods add, or take, as far as they are known. If they are not known to, a thread counts only if
+// it waits for something else than the end of threads or tasks.
 bool WaitGraph::may_be_circle(std::span<const Step> steps) const {
   for (u64 i = 0; i < steps.size(); ++i) {
     const Edge &edge = steps[i].edges[steps[i].next - 1];
@@ -410,10 +410,10 @@ bool WaitGraph::may_be_circle(std::span<const Step> steps) const {
   return true;
 }
 
-// Semaphores, and the tasks of those that wait for them, are no members: they tell what members wait for.
+// Semaphores, and the tasks of their waiters, are no members: they only show what members wait for.
 void WaitGraph::add_circle(std::span<const Step> steps) {
   std::vector<WaitingOne> circle;
-  std::set<Address> semaphores; // that it is inferred by
+  std::set<Address> semaphores; // by which the circle is inferred
   bool is_by_object = false;
   for (u64 i = 0; i < steps.size(); ++i) {
     if (is_passed_over(steps[i].node))
@@ -445,7 +445,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     }
     circle.push_back(std::move(one));
   }
-  // Calls that hand on what has the semaphore need not have taken it.
+  // Calls that only pass on the object that has the semaphore need not have taken it.
   if (circle.empty() || (semaphores.size() == 1 && is_by_object) || !may_be_circle(steps))
     return;
   if (!semaphores.empty() && !known_semaphores_.insert({semaphores.begin(), semaphores.end()}).second)

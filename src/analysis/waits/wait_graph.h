@@ -1,7 +1,7 @@
-// WaitGraph: who waits for whom, as a graph of threads, tasks and semaphores, and the circles in it: nobody of those
-// goes on. Circles through semaphores, which name no owner, are inferred: only where everybody who may have taken a
-// permit waits, without a limit of time, for somebody who waits as well. Looks at the tasks and semaphores that are
-// waited for, each once. One thread.
+// WaitGraph: a graph of threads, tasks and semaphores, in which an edge leads from one that waits to one that it waits
+// for; and the circles in it, whose members never go on. Semaphores name no owner, so circles through them are
+// inferred: only if everybody who may have taken a permit waits, without a time limit, for somebody who waits as well.
+// Looks at the tasks and semaphores that are waited for, each once. One thread.
 #pragma once
 #include "analysis/waits/semaphore_holders.h"
 #include "analysis/waits/semaphore_waits.h"
@@ -11,7 +11,7 @@
 
 namespace dnheap {
 
-// What runs where, besides what waits.
+// Tasks that run, and their threads.
 struct RunningTasks {
   std::map<TaskNumber, u32> by_thread_static;   // the task that a thread says it runs
   std::map<TaskNumber, u32> by_own_method;      // the thread whose frame of the task's own async method holds it
@@ -25,21 +25,22 @@ public:
             const std::vector<ThreadWait> &waits, const RunningTasks &running);
 
   std::vector<std::vector<WaitingOne>> circles();
-  // By semaphore: without those that wait for it. Where somebody stands behind the others' wait, those alone.
+  // Returns possible holders by semaphore, without those that wait for it. If any are behind the others' wait, only
+  // these.
   std::map<Address, std::vector<SemaphoreHolder>> may_have_taken() const;
-  // That have the semaphores, by these.
+  // Returns the fields that have the semaphores, by semaphore.
   std::map<Address, std::string> fields() const;
-  // `taken`: of may_have_taken().
+  // `taken`: the result of may_have_taken().
   std::vector<Crowd> crowds(const std::map<Address, std::vector<SemaphoreHolder>> &taken) const;
 
 private:
-  // Threads, then tasks, then semaphores.
+  // Numbers threads first, then tasks, then semaphores.
   using Node = u64;
   struct Edge {
     Node to = 0;
-    Address by = 0; // what the one waits for and the other holds, or is
+    Address by = 0; // the object that one waits for, and that the other holds or is
     Grounds grounds = Grounds::runtime;
-    const SemaphoreHolder *holder = nullptr; // of semaphores
+    const SemaphoreHolder *holder = nullptr; // for semaphores
   };
   struct Circle {
     std::vector<WaitingOne> members;
@@ -73,8 +74,8 @@ private:
   bool awaits_semaphore(TaskNumber task, Address semaphore) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
-  // Who waits for the end of a thread shows only in its methods, where the wait subsystem does not say it: that is
-  // asked where somebody else may wait for what that thread does.
+  // True if waits for the end of a thread matter: if somebody else may wait for what the waiting thread does. Only
+  // methods show such waits, unless the wait subsystem does.
   bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
   std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;
@@ -93,7 +94,7 @@ private:
   const SemaphoreWaits &semaphore_waits_;
   const std::vector<ThreadWait> &waits_;
   const RunningTasks &running_;
-  const TaskPairs children_; // of tasks that wait for those, sorted
+  const TaskPairs children_; // tasks that wait for their children, sorted
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread

@@ -8,8 +8,9 @@ namespace {
 
 constexpr u64 most_waited = 64;       // WaitHandle.MaxWaitHandles
 constexpr u64 most_waiters = 1 << 20; // of one object
-constexpr u8 not_waiting = 2;         // WaitSignalState: below it waits, above it was signalled and has yet to run
-constexpr u32 is_closed = 1;          // of SafeHandle._state
+constexpr u8 not_waiting = 2;         // WaitSignalState: a smaller one waits; a larger one was signalled and has yet to
+                                      // run
+constexpr u32 is_closed = 1;          // a bit of SafeHandle._state
 constexpr u8 last_kind = static_cast<u8>(WaitableObject::Kind::mutex);
 
 } // namespace
@@ -32,7 +33,7 @@ std::optional<u32> WaitSubsystem::thread_of(Address object) const {
   return found != thread_objects_.end() ? std::optional(found->second) : std::nullopt;
 }
 
-// It names its Thread; 0: the thread has never waited.
+// Returns the info that names this thread as its own; 0: the thread has never waited.
 Address WaitSubsystem::wait_info_of(Address thread_object) {
   const Address info = fields_.reference_or_null(thread_object, "_waitInfo");
   return info && fields_.reference_or_null(info, "_thread") == thread_object ? info : 0;
@@ -86,7 +87,7 @@ std::optional<WaitableObject> WaitSubsystem::read(Address waitable) {
 
 std::vector<u32> WaitSubsystem::waiting_for(Address waitable) {
   std::vector<u32> out;
-  std::unordered_set<Address> met; // a circle ends it
+  std::unordered_set<Address> met; // ends the loop if the list is circular
   for (Address node = fields_.reference_or_null(waitable, "_waitersHead");
        node && met.size() < most_waiters && met.insert(node).second; node = fields_.reference_or_null(node, "_next"))
     if (const Address info = fields_.reference_or_null(node, "_waitInfo"))
@@ -95,8 +96,8 @@ std::vector<u32> WaitSubsystem::waiting_for(Address waitable) {
   return out;
 }
 
-// The handle is that of a GC handle: the address of a word that holds the object. That of a closed one is another's by
-// now, or nobody's.
+// The handle is a GC handle: the address of a word that holds the object. The word of a closed handle may belong to
+// another one by now, or to none.
 Address WaitSubsystem::behind(Address wait_handle) {
   const Address safe_handle = fields_.reference_or_null(wait_handle, "_waitHandle");
   if (fields_.number<u32>(safe_handle, "_state").value_or(0) & is_closed)

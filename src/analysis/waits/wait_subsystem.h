@@ -1,7 +1,7 @@
-// WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects: in
-// CoreCLR from .NET 11 on and in NativeAOT, both on Unix, every wait of managed code but the runtime's own. A managed
-// Thread has a ThreadWaitInfo, that lists WaitableObjects, one behind each handle of an event, a semaphore, a Mutex. A
-// few reads per thread; no walk. One thread.
+// WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects.
+// CoreCLR from .NET 11 on and NativeAOT, both on Unix, keep every wait of managed code so, but not the runtime's own
+// waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. There is one of these behind each handle
+// of an event, a semaphore, a Mutex. A few reads per thread; no walk. One thread.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 #include "runtime/thread_data.h"
@@ -13,20 +13,20 @@
 
 namespace dnheap {
 
-// What a thread waits for now.
+// A thread's current wait.
 struct ManagedWait {
   std::vector<Address> objects; // WaitableObjects; none: it sleeps
-  bool is_for_all = false;      // of several: all of them, else any
+  bool is_for_all = false;      // it waits for all of several objects, else for any
 };
 
-// What lies behind a handle.
+// The object behind a handle.
 struct WaitableObject {
   enum class Kind : u8 { manual_reset, auto_reset, semaphore, mutex };
   Kind kind = Kind::manual_reset;
   u32 signals = 0, most_signals = 0; // of an event: whether it is set; of a semaphore: permits
-  // Of a Mutex.
+  // For a Mutex:
   bool is_owned = false;
-  std::optional<u32> owner; // index in the list of threads; absent: nobody, or nobody that is known
+  std::optional<u32> owner; // index in the list of threads; absent: nobody, or unknown
   u64 times = 0;            // how often its owner has taken it
   bool is_abandoned = false;
   std::vector<u32> waiting; // threads, first come first
@@ -36,19 +36,19 @@ class WaitSubsystem {
 public:
   WaitSubsystem(const Runtime &runtime, std::span<const ThreadData> threads);
 
-  // Do managed Threads say what they wait for? False: the runtime waits natively, or its types have no names.
+  // True if managed Threads record what they wait for. False: the runtime waits natively, or its types have no names.
   bool is_known() const { return is_known_; }
-  // Nothing: it waits for nothing that way, or that cannot be told.
+  // Returns nothing if the thread waits for nothing that way, or if that is unknown.
   std::optional<ManagedWait> wait_of(u32 thread);
-  // Nothing: the object is none.
+  // Returns nothing if the object is no WaitableObject.
   std::optional<WaitableObject> read(Address waitable);
-  // The object that the handle of a WaitHandle stands for, a WaitableObject or a named Mutex; 0: none.
+  // Returns the object that the handle of a WaitHandle stands for, a WaitableObject or a named Mutex; 0: none.
   Address behind(Address wait_handle);
-  // Of a Mutex that has a name, which lies in memory shared by processes, and in each of these an object says what its
-  // own threads have of it; who waits is known to nobody. Nothing: the object is none.
+  // Reads a Mutex that has a name. It lies in memory that processes share. In each of them, an object records what its
+  // own threads have of it. Its waiters are recorded nowhere. Nothing: the object is no such Mutex.
   std::optional<WaitableObject> read_named_mutex(Address object);
 
-  // By managed Thread.
+  // Returns the thread of a managed Thread.
   std::optional<u32> thread_of(Address object) const;
   const std::map<Address, u32> &thread_objects() const { return thread_objects_; }
 

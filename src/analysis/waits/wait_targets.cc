@@ -8,11 +8,11 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_steps = 16;        // outwards, or inwards
+constexpr u64 most_steps = 16;        // outwards or inwards
 constexpr u64 most_waiters = 1 << 20; // of one Condition
 constexpr const char *handles = "System.Threading.WaitHandle", *conditions = "System.Threading.Condition";
 
-// What threads wait for inside an object.
+// The fields of a type that refer to the inner objects for which threads wait.
 struct Inside {
   const char *type;
   std::initializer_list<const char *> fields;
@@ -28,7 +28,7 @@ const Inside insides[] = {
     {"System.Threading.Thread", {"_joinEvent"}}};
 
 struct Words {
-  std::string_view words; // of waits_for()
+  std::string_view words; // a text of waits_for()
   const char *type;
 };
 constexpr Words words_of_types[] = {{"a lock (ReaderWriterLockSlim)", "System.Threading.ReaderWriterLockSlim"},
@@ -93,11 +93,11 @@ void WaitTargets::add(Address object) {
   }
 }
 
-// Of a lock: one event for those that want it, and one for each that waits to be told.
+// A lock's Condition has one event for threads that want the lock, and one for each thread that waits for a signal.
 void WaitTargets::add_condition(Address condition) {
   add_inner(condition, fields_.reference_or_null(condition, "_lock"), false);
   add_inner(fields_.reference_or_null(condition, "_waitEvent"), condition, false);
-  std::unordered_set<Address> met; // a circle ends it
+  std::unordered_set<Address> met; // ends the loop if the list is circular
   for (Address waiter = fields_.reference_or_null(condition, "_waitersHead");
        waiter && met.size() < most_waiters && met.insert(waiter).second;
        waiter = fields_.reference_or_null(waiter, "next"))
@@ -127,7 +127,7 @@ bool WaitTargets::is_what_words_say(const Target &target, std::string_view words
   for (const Words &one : words_of_types)
     if (one.words == words)
       return bases_.derives(method_table, one.type);
-  // An event of a lock says too little without the lock.
+  // A lock's event is not enough if the words name a lock.
   return !words.starts_with("a lock") || !bases_.derives(method_table, handles);
 }
 

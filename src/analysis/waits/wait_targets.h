@@ -1,7 +1,7 @@
-// WaitTargets: from the objects that threads wait for inside to the one that the program called: from a WaitableObject
-// to its handle, its lock, its semaphore, the object that the lock is a Monitor's of. It knows what it was given: all
-// objects of such types, or what a thread's frames hold; what leads on is a field, so whatever is found is so. A few
-// reads and some 100 bytes per object. One thread.
+// WaitTargets: leads from inner objects, for which threads wait, to the object that the program called: from a
+// WaitableObject to its handle, its lock, its semaphore, or the object whose Monitor the lock is. It knows only the
+// objects that were added: all objects of such types, or those that a thread's frames hold. It follows fields, so every
+// result is certain. A few reads and some 100 bytes per object. One thread.
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/waits/wait_subsystem.h"
@@ -18,29 +18,29 @@ public:
 
   WaitSubsystem &subsystem() { return subsystem_; }
 
-  // Is there anything inside objects of this type that threads wait for?
+  // True if objects of this type have inner objects for which threads wait.
   bool is_of_kind(Address method_table);
   bool is_handle(Address method_table) { return type(method_table).kind == Kind::handle; }
   bool is_condition(Address object) { return type(fields_.type_of(object)).kind == Kind::condition; }
-  // What the object has inside leads to it. Others are passed over.
+  // Adds an object, so that its inner objects lead to it. Passes over objects of other types.
   void add(Address object);
-  // A Lock that is the one of an object's Monitor.
+  // Adds a Lock that is the one of an object's Monitor.
   void add_monitor(Address lock, Address object) { add_inner(lock, object, false); }
 
   struct Target {
-    Address object = 0;        // the outermost; a WaitableObject leads to itself where nothing else is known
-    bool is_for_pulse = false; // it has given the lock back, and waits to be told
-    std::vector<Address> way;  // what led there, from the innermost on, the object itself the last
+    Address object = 0;        // the outermost; a WaitableObject leads to itself if nothing else is known
+    bool is_for_pulse = false; // the thread has released the lock, and waits for a signal
+    std::vector<Address> way;  // the objects that led there, innermost first, `object` last
   };
   Target find(Address inner) const;
-  // Does what was found fit the words of waits_for()? Then there is nothing further out.
+  // True if the target fits the words of waits_for(): then there is nothing further out.
   bool is_what_words_say(const Target &target, std::string_view words) const;
 
 private:
   enum class Kind : u8 { none, handle, condition, other };
   struct Type {
     Kind kind = Kind::none;
-    std::vector<std::string> fields; // that refer to what is inside
+    std::vector<std::string> fields; // that refer to inner objects
   };
   struct Outer {
     Address object = 0;
@@ -56,7 +56,7 @@ private:
   const BaseTypes bases_;
   WaitSubsystem subsystem_;
   std::map<Address, Type> types_;
-  std::unordered_map<Address, Outer> outers_; // by what is inside
+  std::unordered_map<Address, Outer> outers_; // by inner object
   std::unordered_set<Address> added_;
 };
 

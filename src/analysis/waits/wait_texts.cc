@@ -9,7 +9,7 @@ namespace dnheap {
 
 namespace {
 
-// On 8.0 and 9.0 no method on the stack shows that a thread waits for a Monitor, but the runtime notes it. By thread.
+// Returns waits for Monitors by thread. On 8.0 and 9.0 no method on the stack shows them, but the runtime records them.
 std::map<u32, const char *> noted_waits(const Runtime &runtime, std::span<const ThreadData> threads) {
   std::map<u32, const char *> out;
   if (runtime.kind() != std::string_view("coreclr"))

@@ -1,4 +1,4 @@
-// WaitTexts: what each thread waits for, in words: by the innermost methods on its stack, by the runtime's notes where
+// WaitTexts: what each thread waits for, in words: by the innermost methods on its stack, by the runtime's records if
 // these show nothing (.NET 8 and 9), and by static constructors. Walks each stack once. One thread.
 #pragma once
 #include "analysis/threads/thread_places.h"
@@ -11,7 +11,8 @@ namespace dnheap {
 
 inline constexpr const char *wait_for_constructor = "a static constructor";
 
-// By thread; of those that have ended nothing. `places`: is fed with each stack; null: nobody asks for that.
+// Returns the texts by thread; empty for threads that have ended. `places` is fed with each stack; null: nobody needs
+// it.
 std::vector<WaitText> find_wait_texts(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces *places);
 
 } // namespace dnheap

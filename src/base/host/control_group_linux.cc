@@ -67,7 +67,7 @@ std::vector<GroupMemory> group_memory(std::string_view groups, const std::string
 } // namespace
 
 // Documentation/filesystems/proc.rst, mountinfo: id, parent, device, root, mount point, options, optional fields, "-",
-// type, source, options of the whole. The root, as the group, is told as this process's own namespace sees it.
+// type, source, options of the whole. Root and group are as this process's own namespace sees them.
 std::vector<GroupFolder> group_folders(std::string_view controller, std::string_view groups, std::string_view mounts) {
   std::vector<GroupFolder> out;
   while (!mounts.empty()) {

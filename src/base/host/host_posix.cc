@@ -325,7 +325,7 @@ void give_back_free_memory() {
 
 namespace {
 
-// Of limit_memory(), and what is taken beside what that counts.
+// The limit of limit_memory(), and memory in use that it does not count.
 struct OwnLimit {
   std::mutex lock;
   std::optional<u64> bytes;

@@ -1,16 +1,17 @@
-// How much memory this process allows itself: limit_memory() (host.h), and what that does not see. Linux; elsewhere
-// these do nothing.
+// Limits of this process's memory: limit_memory() (host.h), and memory that it does not count. Linux; elsewhere these
+// do nothing.
 #pragma once
 #include "base/integers.h"
 
 namespace dnheap {
 
-// Where the process's control group has a limit, allocations fail before that is reached: the kernel would end this
-// process, or another one of the container. False where none is known. What threads' stacks reserve comes on top of it.
+// If the process's control group has a limit, lets allocations fail before that is reached: otherwise the kernel would
+// end this process, or another one of the container. False if no limit is known. Memory that threads' stacks reserve
+// comes on top of it.
 bool limit_memory_to_group(unsigned threads);
 
-// Memory that is taken, but not by what limit_memory() counts: files in memory, and what is read-only. As long as this
-// object lives the limit is lower by it. Nothing where limit_memory() was not called: the limit is not ours then.
+// Memory in use that limit_memory() does not count: files in memory, and read-only memory. As long as this object
+// lives, the limit is lower by it. Does nothing if limit_memory() was not called: then the limit is not ours.
 class UncountedMemory {
 public:
   explicit UncountedMemory(u64 bytes);

@@ -44,7 +44,7 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
   else if (!head)
     why_not_ = "where threads keep their Frames is not known";
   else if (kinds_.empty())
-    why_not_ = "how kinds of Frames are told is not known, which takes the runtime's own file where the dump lacks it "
+    why_not_ = "the marks of Frame kinds are unknown: they need the runtime's own file if the dump lacks it "
                "(--modules)";
   head_ = static_cast<u64>(head.value_or(0));
   next_ = offset("Frame", "Next", p_);

@@ -246,7 +246,7 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
     return continuations_.name(mt);
   Address module = module_of(mt);
   if (!module)
-    return unknown(mt, "types whose module cannot be told" + why_missing({"MethodTable.Module"}));
+    return unknown(mt, "types whose module is unknown" + why_missing({"MethodTable.Module"}));
   u32 rid = type_def_rid(mt);
   const Metadata *metadata = loader_->metadata(module);
   std::vector<TypeNamePart> parts;
@@ -254,7 +254,7 @@ std::string RuntimeTypeSystem1::method_table_name(Address mt, unsigned depth) {
     parts = type_name_parts(*metadata, token(Table::TypeDef, rid));
   if (parts.empty() || parts.back().name.empty()) {
     ++module_problems_[rid ? loader_->why_no_metadata(module)
-                           : "types whose row number cannot be told" + why_missing({"MethodTable.MTFlags2"})]
+                           : "types whose row number is unknown" + why_missing({"MethodTable.MTFlags2"})]
                       [loader_->file_name(module)];
     char row[32];
     std::snprintf(row, sizeof row, rid ? "!0x02%06llx" : "!<type 0x%llx>",

@@ -21,7 +21,8 @@ ContractDescriptor describe(const Target &target, const FoundNf16Header &found) 
   ContractDescriptor out;
   // The first values that readers of more than the heap request.
   for (const char *name : {"GCIdentifiers", "HandleMaxInternalTypes"})
-    out.missing[name] = "CoreRT's memory format (NF16) has nothing in its place: it tells of segments and objects only";
+    out.missing[name] =
+        "CoreRT's memory format (NF16) has nothing in its place: it describes segments and objects only";
   out.found_by = "NF16 header at " + hex(header.address) + ", " + found.how;
   for (u64 i = 0; i < nf16_section_count; ++i) {
     const Nf16Contract &contract = header.contracts[i];

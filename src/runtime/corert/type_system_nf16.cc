@@ -57,7 +57,7 @@ std::vector<std::string> TypeSystemNf16::problems() const {
     return {};
   return {"CoreRT's memory format has none: " + count_text(names_.size()) +
           (names_.size() == 1 ? " type is" : " types are") +
-          " named by module and address in it; Free objects cannot be told from arrays"};
+          " named by module and address in it; Free objects look like arrays"};
 }
 
 } // namespace dnheap

@@ -45,7 +45,7 @@ const DebugTypes::Class *NativeAotFields::class_of(Address mt) {
   if (!found && name->starts_with(boxed))
     found = debug().find(name->substr(boxed.size()));
   if (!found) {
-    ++problems_["types whose fields the debug file does not tell"];
+    ++problems_["types whose fields the debug file does not list"];
     return nullptr;
   }
   const u64 size = align_up(found->size + (found->is_struct ? 2 : 1) * p_, p_);

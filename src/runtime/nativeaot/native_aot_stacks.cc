@@ -225,7 +225,7 @@ private:
       const Module *own = managed_ ? target_.find_module(managed_->start) : nullptr;
       const bool may_be_told = debug_frame_.empty() && own && own == target_.find_module(at);
       stop(text_of(outcome, ip) + (may_be_told && outcome.kind == ReadOutcome::Kind::malformed
-                                       ? "; the program's debug file may tell: give its folder with --modules"
+                                       ? "; the program's debug file may have it: give its folder with --modules"
                                        : ""));
       return nullptr;
     }

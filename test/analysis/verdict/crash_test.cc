@@ -15,7 +15,7 @@ using enum OperatingSystem;
 TEST(Crash, SignalsAndCodesInWords) {
   EXPECT_EQ(signal_text({1, 11, 1, 0x10}, linux_os), "SIGSEGV (invalid address 0x10)");
   EXPECT_EQ(signal_text({1, 11, 2, 0x10}, linux_os), "SIGSEGV (no access to address 0x10)");
-  EXPECT_EQ(signal_text({1, 11, 0x80, {}}, linux_os), "SIGSEGV (an invalid address, which the system does not tell)");
+  EXPECT_EQ(signal_text({1, 11, 0x80, {}}, linux_os), "SIGSEGV (an invalid address, which the system does not report)");
   EXPECT_EQ(signal_text({1, 11, 0, {}}, linux_os), "SIGSEGV");
   EXPECT_EQ(signal_text({1, 8, 1, 0x40}, linux_os), "SIGFPE (division by zero at 0x40)");
   EXPECT_EQ(signal_text({1, 7, 2, 0x40}, linux_os), "SIGBUS (at address 0x40)");
@@ -130,7 +130,7 @@ TEST(Crash, AThreadThatTheRuntimeDoesNotKnow) {
   heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
   heap.crash = CrashSignal{12345, 7, 2, 0x40};
   const report::Answer answer = answer_of(heap, "info");
-  EXPECT_EQ(answer.lead, "ended by SIGBUS (at address 0x40) on thread 12345, which is none of the runtime's");
+  EXPECT_EQ(answer.lead, "ended by SIGBUS (at address 0x40) on thread 12345, which is no thread of the runtime's");
 }
 
 } // namespace

@@ -55,7 +55,7 @@ TEST(Verdict, OneHolder) {
   VerdictFacts f = healthy();
   f.holder = 57 * mib, f.holder_text = "the runtime's timers: 5,000 × TimerQueueTimer", f.holder_elements = 5000;
   EXPECT_EQ(judge(f).text, "95 % of live memory (57.0 MiB) is held by the runtime's timers: 5,000 × TimerQueueTimer. "
-                           "Whether that grows one dump does not show: dnheap diff of two does.");
+                           "One dump does not show whether that grows: dnheap diff of two does.");
   f.holder_elements = 1; // a large buffer is no finding, but is said
   EXPECT_NE(judge(f).text.find(" 95 % of live memory is held by the runtime's timers: "), std::string::npos);
 }
@@ -205,7 +205,7 @@ TEST(Verdict, WasteIsSaidBesideWhatIsNoLeak) {
     f.waste = 54 * mib, f.waste_text = "90,000 × List<Int32>, empty, in Shop.Order.Lines";
     const std::string text = judge(f).text;
     EXPECT_EQ(text.find("No leak"), text.npos);
-    EXPECT_TRUE(text.ends_with(". But 90 % of what is alive (54.0 MiB) is stored for nothing: 90,000 × List<Int32>, "
+    EXPECT_TRUE(text.ends_with(". But 90 % of live memory (54.0 MiB) is waste: 90,000 × List<Int32>, "
                                "empty, in Shop.Order.Lines."))
         << text;
     EXPECT_TRUE(text[0] == 'M' || (text[0] >= '0' && text[0] <= '9')) << text;
@@ -247,7 +247,7 @@ TEST(Verdict, ACrowdBeforeASemaphore) {
   f.pool = {.workers = 8, .blocked = 8, .waits = {{"a semaphore", 8}}, .queued = 5};
   EXPECT_EQ(judge_hang(f).rule, "semaphore_taken"); // what they are blocked for says more
   EXPECT_EQ(judge_hang(f).text, "10,000 calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is "
-                                "free. Nobody is known to have it: perhaps it was not given back.");
+                                "free. Its holder is unknown: perhaps it was not released.");
   f.crowd_holder = "Shop.Pricing.Load", f.crowds = 3, f.are_threads = true;
   EXPECT_EQ(judge_hang(f).text,
             "10,000 threads and calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is free, and "

@@ -279,7 +279,7 @@ TEST(ManagedWaits, ALockThatCannotBeReadIsSaid) {
       EXPECT_EQ(row["owner_os_id"], "");
       EXPECT_NE(row["state"].find("cannot be read"), std::string::npos) << row["state"];
     }
-    EXPECT_NE(notes_of(answer).find("who has 2 monitors is not known"), std::string::npos) << notes_of(answer);
+    EXPECT_NE(notes_of(answer).find("the holder of 2 monitors is unknown"), std::string::npos) << notes_of(answer);
     EXPECT_FALSE(answer.completeness->complete);
   }
 }

@@ -197,9 +197,8 @@ std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends) {
 }
 
 TEST(Semaphores, ManyBeforeOneAreACrowd) {
-  EXPECT_EQ(hang_of(32, 1, false, false),
-            "32 calls wait for a SemaphoreSlim, of which none is free. Nobody is known to "
-            "have it: perhaps it was not given back.");
+  EXPECT_EQ(hang_of(32, 1, false, false), "32 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
+                                          "unknown: perhaps it was not released.");
   EXPECT_EQ(hang_of(40, 1, true, false), "40 calls wait for a SemaphoreSlim, of which none is free. Shop.Cart.Buy "
                                          "probably has it. That is a hang only if it does not come to an end.");
 }

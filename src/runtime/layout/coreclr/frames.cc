@@ -281,7 +281,7 @@ private:
     };
     if (!d_.choose("DacTable", "FirstFrameVtable", candidates, passes,
                    "vtables of all Frames follow; those of native calls look like them, helper methods keep their "
-                   "Thread, one on another stack tells of an overflow, one with registers in it of a fault, and what "
+                   "Thread, one on another stack shows an overflow, one with registers in it a fault, and what "
                    "most lists end with is what threads start under",
                    [&](i64 first) { return kinds_told(names, seen, first); }))
       return;
