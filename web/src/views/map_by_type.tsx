@@ -48,7 +48,7 @@ export function MapByType({ query, shape, color }: { query: Query; shape: Shape;
       <div class="readout"><Readout box={box} whole={root.retained} /></div>
       <Legend root={root} color={color} />
       <Panel title="What it consists of" id="parts" note={`${bytes(root.retained)} in ${counted(root.objects, 'object')}. Each line is all objects of one type at that place; what is less than a part in a hundred or so is left out.`}>
-        <DataTable label="Parts of what the map shows" rows={root.parts} columns={columns} href={open} sort="retained" empty="It holds nothing that is large enough to be told." />
+        <DataTable label="Parts of what the map shows" rows={root.parts} columns={columns} href={open} sort="retained" empty="It holds nothing that is large enough to show." />
       </Panel>
     </>
   );

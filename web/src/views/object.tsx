@@ -30,7 +30,7 @@ export function ObjectView({ route }: { route: Route }) {
   const { state } = useServerState();
   const asked = useAnswer<HeapObject>('api/object', { at });
   const object = asked.data;
-  // With the tree, all but the fields is told without a look at the whole heap.
+  // With the tree, everything but the fields is shown without a look at the whole heap.
   const has_tree = !!state && (isKept() || reached(state.stage, 'ways'));
   const shown = useVerb('show', { subject: at, values: state?.values, top: 500, table: has_tree ? 'fields' : undefined });
   const has_elements = has_tree && !!state?.values && (object?.elements ?? 0) > 0;

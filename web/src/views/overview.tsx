@@ -45,7 +45,7 @@ export function Overview() {
       <Panel title="What is odd" aside={<a href={href('waste')}>All waste</a>}>
         {waste.length > 0 && (
           <>
-            <p class="note">Stored for nothing: {bytes(waste.reduce((sum, row) => sum + row.bytes, 0))} of what is alive.</p>
+            <p class="note">Waste: {bytes(waste.reduce((sum, row) => sum + row.bytes, 0))} of what is alive.</p>
             <ul class="odd">
               {waste.slice(0, 6).map((row, index) => (
                 <li key={index}>

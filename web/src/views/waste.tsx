@@ -1,4 +1,4 @@
-// Waste: what is stored for nothing: twice, as zeros, in collections without elements.
+// Waste: memory that could be saved: duplicates, zeros, collections without elements.
 import type { Row } from '../answers';
 import { bytes, count } from '../format';
 import { Bar, Bytes, Notes, Panel, Waiting } from '../parts';
@@ -7,8 +7,8 @@ import { type Column, DataTable } from '../table';
 import { useVerb } from '../use_answer';
 
 export const wasteKinds: Record<string, string> = {
-  duplicate_arrays: 'more of equal content',
-  duplicate_strings: 'more of equal text',
+  duplicate_arrays: 'duplicates',
+  duplicate_strings: 'duplicate texts',
   mostly_zero_arrays: 'mostly zero',
   over_allocated_collections: 'larger than needed',
   empty_collections: 'empty',
@@ -18,7 +18,7 @@ export const wasteKinds: Record<string, string> = {
 const named = (kind: string) => wasteKinds[kind] ?? kind.replaceAll('_', ' ');
 
 const columns: Column[] = [
-  { key: 'bytes', title: 'Bytes', kind: 'bytes', help: 'Stored for nothing' },
+  { key: 'bytes', title: 'Bytes', kind: 'bytes', help: 'Bytes that could be saved' },
   { key: 'count', title: 'Count', kind: 'count' },
   { key: 'kind', title: 'Why', kind: 'text', grow: 1.4, value: (row) => named(row.kind) },
   { key: 'what', title: 'What', kind: 'type', grow: 2, href: (row) => to.type(row.what) },
@@ -36,7 +36,7 @@ export function Waste({ route }: { route: Route }) {
       <h1 tabIndex={-1}>Waste</h1>
       {!asked.data ? <Waiting asked={asked} what="Comparing contents…" /> : (
         <>
-          <Panel title="Stored for nothing" note={`${bytes(kinds.reduce((sum, row) => sum + row.bytes, 0))} of what is alive.`} aside={query.kind && <a href={href('waste')}>All kinds</a>}>
+          <Panel title="Waste" note={`${bytes(kinds.reduce((sum, row) => sum + row.bytes, 0))} of what is alive.`} aside={query.kind && <a href={href('waste')}>All kinds</a>}>
             <ul class="odd">
               {kinds.map((row) => (
                 <li key={row.kind}><Bytes n={row.bytes} /><Bar part={row.bytes / largest} kind="waste" /><span><a href={href('waste', '', { kind: row.kind })} aria-current={query.kind === row.kind ? 'true' : undefined}>{row.kind.replaceAll('_', ' ')}</a> <span class="muted">{count(row.count)}</span></span></li>
