@@ -100,11 +100,10 @@ std::string manual_page(std::span<const Verb> verbs) {
                      "Answers go to standard output, and nothing else does. {}\n",
                      escaped(target_text), bold("dnheap FILE"), bold(fmt::format("dnheap {} FILE", verbs.front().name)),
                      escaped(size_text));
-  out += ".SH VERBS\n";
   std::string_view group;
   for (const Verb &verb : verbs) {
-    if (const Command *command = find_command(verb); command && command->group != group)
-      out += fmt::format(".SH COMMANDS, {}\n", escaped(group = command->group));
+    if (verb.group != group)
+      out += fmt::format(".SH {}: {}\n", find_command(verb) ? "COMMANDS" : "VERBS", escaped(group = verb.group));
     out += of_verb(verb);
   }
   out += ".SH OPTIONS\n" + of_options("For some verbs", false) + of_options("For every verb", true);
