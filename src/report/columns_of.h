@@ -4,12 +4,12 @@
 #include "report/table.h"
 
 #include <functional>
-#include <span>
+#include <type_traits>
 #include <utility>
 
 namespace dnheap::report {
 
-// `cell` returns what the column shows of one T.
+// `cell` returns what the column shows of one T: a function, or simply the member itself (&T::count).
 template <class T> struct ColumnOf : Column { std::function<Cell(const T &)> cell; };
 
 template <class T> class ColumnsOf {
@@ -18,18 +18,21 @@ public:
 
   void add(ColumnOf<T> column) { columns_.push_back(std::move(column)); }
 
-  // A table with one row for each of these.
+  // A table with one row for each of these, which may be pointers to T.
   template <class Range> Table table(std::string name, std::string title, const Range &items) const {
     Table out;
     out.name = std::move(name);
     out.title = std::move(title);
     out.columns.assign(columns_.begin(), columns_.end());
     std::vector<Row> rows;
-    for (const T &item : items) {
+    for (const auto &item : items) {
       Row &row = rows.emplace_back();
       row.reserve(columns_.size());
       for (const ColumnOf<T> &column : columns_)
-        row.push_back(column.cell(item));
+        if constexpr (std::is_convertible_v<decltype(item), const T &>)
+          row.push_back(column.cell(item));
+        else
+          row.push_back(column.cell(*item));
     }
     out.set_rows(std::move(rows));
     return out;
