@@ -25,16 +25,21 @@ public:
     out.title = std::move(title);
     out.columns.assign(columns_.begin(), columns_.end());
     std::vector<Row> rows;
-    for (const auto &item : items) {
-      Row &row = rows.emplace_back();
-      row.reserve(columns_.size());
-      for (const ColumnOf<T> &column : columns_)
-        if constexpr (std::is_convertible_v<decltype(item), const T &>)
-          row.push_back(column.cell(item));
-        else
-          row.push_back(column.cell(*item));
-    }
+    for (const auto &item : items)
+      if constexpr (std::is_convertible_v<decltype(item), const T &>)
+        rows.push_back(row(item));
+      else
+        rows.push_back(row(*item));
     out.set_rows(std::move(rows));
+    return out;
+  }
+
+  // One row, for a total that has a cell in each column.
+  Row row(const T &item) const {
+    Row out;
+    out.reserve(columns_.size());
+    for (const ColumnOf<T> &column : columns_)
+      out.push_back(column.cell(item));
     return out;
   }
 
