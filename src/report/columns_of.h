@@ -47,6 +47,22 @@ private:
   std::vector<ColumnOf<T>> columns_;
 };
 
+// A column of a table with one row.
+struct ColumnOfOne : Column {
+  Cell cell;
+};
+
+inline Table one_row(std::string name, std::initializer_list<ColumnOfOne> columns) {
+  Table out;
+  out.name = std::move(name);
+  out.columns.assign(columns.begin(), columns.end());
+  Row row;
+  for (const ColumnOfOne &column : columns)
+    row.push_back(column.cell);
+  out.set_rows({std::move(row)});
+  return out;
+}
+
 // The last line of the text: a cell for each of these columns, none for the others. Throws Error if a key is unknown.
 inline Row total_row(const Table &table, std::initializer_list<std::pair<std::string_view, Cell>> cells) {
   Row out(table.columns.size());

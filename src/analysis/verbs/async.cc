@@ -9,9 +9,9 @@
 #include "analysis/verbs/verbs.h"
 #include "analysis/waits/wait_texts.h"
 #include "base/text.h"
-#include "report/columns_of.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
+#include "report/columns_of.h"
 #include "snapshot/source_lines.h"
 
 #include <algorithm>
@@ -128,8 +128,8 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
   columns.add({{"awaits", "Waits for", Kind::text}, [](const C &c) { return c.stack->awaits.what; }});
   columns.add({{"awaits_type", "Type", Kind::text, Shown::in_data},
                [](const C &c) { return report::text_cell(c.stack->awaits.type); }});
-  columns.add({{"called_by", "For", Kind::text, Shown::in_text},
-               [&](const C &c) { return callers(*c.stack, source_lines); }});
+  columns.add(
+      {{"called_by", "For", Kind::text, Shown::in_text}, [&](const C &c) { return callers(*c.stack, source_lines); }});
   columns.add({{"example", "Example", Kind::address}, [&](const C &c) { return tasks.address(c.stack->example); }});
   columns.add({{"stack", "Stack", Kind::nested, Shown::in_data}, &C::methods});
   columns.add({{"states", "States", Kind::nested, Shown::in_data}, &C::states});
@@ -222,18 +222,18 @@ report::Table pool_table(const ThreadPool &pool, const PoolStands &stands) {
   using P = PoolStands;
   const PoolWorkers &w = pool.workers;
   const std::vector<P> known(w.existing ? 1 : 0, stands);
-  report::Table table =
-      report::ColumnsOf<P>{
-          {{"workers", "Workers", Kind::count}, &P::workers},
-          {{"working", "Busy", Kind::count}, [](const P &p) { return p.workers - p.idle; }},
-          {{"blocked", "Blocked", Kind::count}, &P::blocked},
-          {{"in_task_wait", "In Task.Wait", Kind::count, Shown::in_data}, [&](const P &) { return w.blocked; }},
-          {{"goal", "Goal", Kind::count}, [&](const P &) { return w.goal; }},
-          {{"least", "Least", Kind::count}, [&](const P &) { return w.least; }},
-          {{"most", "Most", Kind::count}, [&](const P &) { return w.most; }},
-          {{"queued", "Queued", Kind::count}, &P::queued},
-          {{"text", "In words", Kind::text}, [&](const P &p) { return pool_text(w, p); }}}
-          .table("pool", "Thread pool", known);
+  report::Table table = report::ColumnsOf<P>{
+      {{"workers", "Workers", Kind::count}, &P::workers},
+      {{"working", "Busy", Kind::count}, [](const P &p) { return p.workers - p.idle; }},
+      {{"blocked", "Blocked", Kind::count}, &P::blocked},
+      {{"in_task_wait", "In Task.Wait", Kind::count, Shown::in_data}, [&](const P &) { return w.blocked; }},
+      {{"goal", "Goal", Kind::count}, [&](const P &) { return w.goal; }},
+      {{"least", "Least", Kind::count}, [&](const P &) { return w.least; }},
+      {{"most", "Most", Kind::count}, [&](const P &) { return w.most; }},
+      {{"queued", "Queued", Kind::count}, &P::queued},
+      {{"text", "In words", Kind::text}, [&](const P &p) {
+         return pool_text(w, p);
+       }}}.table("pool", "Thread pool", known);
   if (known.empty())
     table.shown = Shown::in_data;
   return table;
@@ -241,13 +241,13 @@ report::Table pool_table(const ThreadPool &pool, const PoolStands &stands) {
 
 report::Table queued_table(const ThreadPool &pool) {
   using W = QueuedWork;
-  report::Table table =
-      report::ColumnsOf<W>{{{"count", "Count", Kind::count}, &W::count},
-                           {{"queue", "Queue", Kind::text}, &W::queue},
-                           {{"method", "Method", Kind::text}, [](const W &w) { return report::text_cell(w.method); }},
-                           {{"example", "Example", Kind::address}, &W::example},
-                           {{"type", "Type", Kind::text}, &W::type}}
-          .table("queued", "Work that waits for a worker", pool.queued);
+  report::Table table = report::ColumnsOf<W>{
+      {{"count", "Count", Kind::count}, &W::count},
+      {{"queue", "Queue", Kind::text}, &W::queue},
+      {{"method", "Method", Kind::text}, [](const W &w) { return report::text_cell(w.method); }},
+      {{"example", "Example", Kind::address}, &W::example},
+      {{"type", "Type", Kind::text},
+       &W::type}}.table("queued", "Work that waits for a worker", pool.queued);
   if (pool.queued.empty())
     table.shown = Shown::in_data;
   return table;

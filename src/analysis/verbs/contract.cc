@@ -18,17 +18,17 @@ report::Table descriptors_table(const ContractDescriptor &d) {
   auto if_present = [](auto S::*member) {
     return [member](const S &s) { return s.address ? Cell(s.*member) : Cell(); };
   };
-  report::Table table =
-      report::ColumnsOf<S>{
-          {{"name", "Name", Kind::text}, [](const S &s) { return s.name.empty() ? "(main)" : s.name; }},
-          {{"address", "Address", Kind::address}, if_present(&S::address)},
-          {{"version", "JSON version", Kind::number}, if_present(&S::version)},
-          {{"json", "JSON at", Kind::address}, if_present(&S::json)},
-          {{"json_bytes", "JSON bytes", Kind::number}, if_present(&S::json_size)},
-          {{"pointers", "Pointers", Kind::number}, if_present(&S::pointer_count)},
-          {{"found_by", "Found by", Kind::text}, [&](const S &s) { return s.name.empty() ? d.found_by : "its parent"; }},
-          {{"problem", "Problem", Kind::text}, [](const S &s) { return report::text_cell(s.problem); }}}
-          .table("descriptors", "Descriptors in the target", d.sources);
+  report::Table table = report::ColumnsOf<S>{
+      {{"name", "Name", Kind::text}, [](const S &s) { return s.name.empty() ? "(main)" : s.name; }},
+      {{"address", "Address", Kind::address}, if_present(&S::address)},
+      {{"version", "JSON version", Kind::number}, if_present(&S::version)},
+      {{"json", "JSON at", Kind::address}, if_present(&S::json)},
+      {{"json_bytes", "JSON bytes", Kind::number}, if_present(&S::json_size)},
+      {{"pointers", "Pointers", Kind::number}, if_present(&S::pointer_count)},
+      {{"found_by", "Found by", Kind::text}, [&](const S &s) { return s.name.empty() ? d.found_by : "its parent"; }},
+      {{"problem", "Problem", Kind::text}, [](const S &s) {
+         return report::text_cell(s.problem);
+       }}}.table("descriptors", "Descriptors in the target", d.sources);
   if (d.sources.empty())
     table.notes.push_back(d.found_by.empty() ? "the runtime publishes none, or the dump does not hold it"
                                              : "none: the runtime describes itself by its " + d.found_by);
@@ -55,17 +55,15 @@ report::Table types_table(const ContractDescriptor &d) {
 
 report::Table globals_table(const ContractDescriptor &d) {
   using G = decltype(d.globals)::value_type; // name and value
-  report::Table table =
-      report::ColumnsOf<G>{
-          {{"global", "Global", Kind::text}, &G::first},
-          {{"value", "Value", Kind::text},
-           [](const G &g) {
-             return g.second.number && g.second.text.empty() ? hex(*g.second.number) : g.second.text;
-           }},
-          {{"indirect", "Indirect", Kind::boolean}, [](const G &g) { return g.second.indirect; }},
-          {{"type", "Type", Kind::text}, [](const G &g) { return report::text_cell(g.second.type); }},
-          {{"origin", "Origin", Kind::text}, [](const G &g) { return name_of(g.second.origin); }}}
-          .table("globals", "Globals", d.globals);
+  report::Table table = report::ColumnsOf<G>{
+      {{"global", "Global", Kind::text}, &G::first},
+      {{"value", "Value", Kind::text},
+       [](const G &g) { return g.second.number && g.second.text.empty() ? hex(*g.second.number) : g.second.text; }},
+      {{"indirect", "Indirect", Kind::boolean}, [](const G &g) { return g.second.indirect; }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return report::text_cell(g.second.type); }},
+      {{"origin", "Origin", Kind::text}, [](const G &g) {
+         return name_of(g.second.origin);
+       }}}.table("globals", "Globals", d.globals);
   table.notes.push_back("the value of an indirect global is the address of the runtime's variable, not its contents");
   return table;
 }

@@ -1,8 +1,8 @@
-// The table of a runtime's contracts: versions, and where they come from. For `contract` and `info`. Costs little; throws
-// nothing of its own. One thread.
+// The table of a runtime's contracts: versions, and where they come from. For `contract` and `info`. Costs little;
+// throws nothing of its own. One thread.
 #pragma once
-#include "report/table.h"
 #include "contract/descriptor.h"
+#include "report/table.h"
 
 namespace dnheap {
 

@@ -5,6 +5,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/host/host.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <chrono>
@@ -94,13 +95,12 @@ public:
         changed.push_back(row);
       rows.push_back(std::move(row));
     }
-    table.total = Row(table.columns.size());
     const u64 sums[] = {before, after};
-    (*table.total)[0] = change_of(sums);
-    (*table.total)[1] = per_hour(change_of(sums));
-    (*table.total)[2] = before;
-    (*table.total)[3] = after;
-    table.total->back() = "total of " + count_text(rows.size());
+    table.total = total_row(table, {{"change", change_of(sums)},
+                                    {"per_hour", per_hour(change_of(sums))},
+                                    {"before", before},
+                                    {"after", after},
+                                    {own.back().key, "total of " + count_text(rows.size())}});
     sort(rows);
     sort(changed);
     if (question_.verbose || steady == 0) {
@@ -190,32 +190,34 @@ void add_waste(const Differences &differences, const Comparison &comparison, rep
 
 void add_dumps(std::span<const Record> records, const Comparison &comparison, const Question &question,
                report::Answer &answer) {
-  Table table;
-  table.name = "dumps";
-  table.title = "Compared dumps";
+  struct Dump {
+    const Record &record;
+    std::optional<double> hours;
+    u64 mapped;
+  };
+  std::vector<Dump> dumps;
+  for (u64 i = 0; i < records.size(); ++i)
+    dumps.push_back({records[i], comparison.hours[i], comparison.mapped.bytes[i]});
+  using D = Dump;
+  Table table = report::ColumnsOf<D>{
+      {{"taken", "Taken", Kind::text}, [](const D &d) { return time_cell(d.record.taken); }},
+      {{"clock", "", Kind::text, Shown::in_data},
+       [](const D &d) { return d.record.taken ? Cell(d.record.clock) : Cell(); }},
+      {{"hours", "Hours", Kind::number}, &D::hours},
+      {{"objects", "Objects", Kind::count}, [](const D &d) { return d.record.objects; }},
+      {{"bytes", "Heap", Kind::bytes}, [](const D &d) { return d.record.bytes; }},
+      {{"live_objects", "", Kind::count, Shown::in_data}, [](const D &d) { return d.record.live_objects; }},
+      {{"live_bytes", "Live", Kind::bytes}, [](const D &d) { return d.record.live_bytes; }},
+      {{"mapped", "Mapped", Kind::bytes}, &D::mapped},
+      {{"pid", "", Kind::number, Shown::in_data}, [](const D &d) { return d.record.pid; }},
+      {{"version", "", Kind::text, Shown::in_data}, [](const D &d) { return report::text_cell(d.record.version); }},
+      {{"complete", "Complete", Kind::boolean}, [](const D &d) { return d.record.complete; }},
+      {{"saved", "", Kind::boolean, Shown::in_data}, [](const D &d) { return d.record.is_saved; }},
+      {{"name", "Dump", Kind::text}, [](const D &d) {
+         return d.record.name;
+       }}}.table("dumps", "Compared dumps", dumps);
   table.shown = records.size() > 2 || question.verbose ? Shown::everywhere : Shown::in_data;
   table.whole = true;
-  table.columns = {{"taken", "Taken", Kind::text},
-                   {"clock", "", Kind::text, Shown::in_data},
-                   {"hours", "Hours", Kind::number},
-                   {"objects", "Objects", Kind::count},
-                   {"bytes", "Heap", Kind::bytes},
-                   {"live_objects", "", Kind::count, Shown::in_data},
-                   {"live_bytes", "Live", Kind::bytes},
-                   {"mapped", "Mapped", Kind::bytes},
-                   {"pid", "", Kind::number, Shown::in_data},
-                   {"version", "", Kind::text, Shown::in_data},
-                   {"complete", "Complete", Kind::boolean},
-                   {"saved", "", Kind::boolean, Shown::in_data},
-                   {"name", "Dump", Kind::text}};
-  std::vector<Row> rows;
-  for (u64 i = 0; i < records.size(); ++i) {
-    const Record &r = records[i];
-    rows.push_back({time_cell(r.taken), r.taken ? Cell(r.clock) : Cell(), comparison.hours[i], r.objects, r.bytes,
-                    r.live_objects, r.live_bytes, comparison.mapped.bytes[i], r.pid, report::text_cell(r.version),
-                    r.complete, r.is_saved, r.name});
-  }
-  table.set_rows(std::move(rows));
   answer.tables.push_back(std::move(table));
 }
 

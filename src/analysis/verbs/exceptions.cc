@@ -183,31 +183,30 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
   auto if_known = [](auto L::*member) {
     return [member](const L &l) { return l.example().is_stack_known ? Cell(l.*member) : Cell(); };
   };
-  report::Table table =
-      report::ColumnsOf<L>{
-          {{"count", "Count", Kind::count}, [](const L &l) { return l.group->count; }},
-          {{"type", "Type", Kind::text}, [&](const L &l) { return grouping.type_name(l.example().method_table); }},
-          {{"hresult", "HResult", Kind::text},
-           [](const L &l) { return l.example().hresult ? Cell(fmt::format("0x{:08x}", *l.example().hresult)) : Cell(); }},
-          {{"os_id", "Thread", Kind::number}, [](const L &l) { return l.flying() ? Cell(l.flying()->os_id) : Cell(); }},
-          {{"managed_id", "Managed", Kind::number, Shown::in_data},
-           [](const L &l) { return l.flying() ? Cell(l.flying()->managed_id) : Cell(); }},
-          {{"nested", "Nested", Kind::boolean, Shown::in_data},
-           [](const L &l) { return l.flying() && l.flying()->is_nested; }},
-          {{"address", "Example", Kind::address}, [](const L &l) { return l.example().address; }},
-          {{"inner", "Inner", Kind::address, Shown::in_data},
-           [](const L &l) { return l.example().inner ? Cell(l.example().inner) : Cell(); }},
-          {{"inner_type", "", Kind::text, Shown::in_data},
-           [&](const L &l) { return report::text_cell(grouping.inner_type(l.example())); }},
-          {{"inner_types", "Inner exception", Kind::text},
-           [](const L &l) { return report::text_cell(l.group->inner_types); }},
-          {{"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
-           [&](const L &l) { return grouping.message(l.example()); }},
-          {{"thrown_in", "Thrown in", Kind::text, Shown::in_text}, &L::thrown_in},
-          {{"stack", "Stack", Kind::nested, Shown::in_data}, if_known(&L::stack)},
-          {{"sources", "", Kind::nested, Shown::in_data}, if_known(&L::sources)},
-          {{"lines", "", Kind::nested, Shown::in_data}, if_known(&L::lines)}}
-          .table("exceptions", "", all);
+  report::Table table = report::ColumnsOf<L>{
+      {{"count", "Count", Kind::count}, [](const L &l) { return l.group->count; }},
+      {{"type", "Type", Kind::text}, [&](const L &l) { return grouping.type_name(l.example().method_table); }},
+      {{"hresult", "HResult", Kind::text},
+       [](const L &l) { return l.example().hresult ? Cell(fmt::format("0x{:08x}", *l.example().hresult)) : Cell(); }},
+      {{"os_id", "Thread", Kind::number}, [](const L &l) { return l.flying() ? Cell(l.flying()->os_id) : Cell(); }},
+      {{"managed_id", "Managed", Kind::number, Shown::in_data},
+       [](const L &l) { return l.flying() ? Cell(l.flying()->managed_id) : Cell(); }},
+      {{"nested", "Nested", Kind::boolean, Shown::in_data},
+       [](const L &l) { return l.flying() && l.flying()->is_nested; }},
+      {{"address", "Example", Kind::address}, [](const L &l) { return l.example().address; }},
+      {{"inner", "Inner", Kind::address, Shown::in_data},
+       [](const L &l) { return l.example().inner ? Cell(l.example().inner) : Cell(); }},
+      {{"inner_type", "", Kind::text, Shown::in_data},
+       [&](const L &l) { return report::text_cell(grouping.inner_type(l.example())); }},
+      {{"inner_types", "Inner exception", Kind::text},
+       [](const L &l) { return report::text_cell(l.group->inner_types); }},
+      {{"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
+       [&](const L &l) { return grouping.message(l.example()); }},
+      {{"thrown_in", "Thrown in", Kind::text, Shown::in_text}, &L::thrown_in},
+      {{"stack", "Stack", Kind::nested, Shown::in_data}, if_known(&L::stack)},
+      {{"sources", "", Kind::nested, Shown::in_data}, if_known(&L::sources)},
+      {{"lines", "", Kind::nested, Shown::in_data},
+       if_known(&L::lines)}}.table("exceptions", "", all);
   table.total = total_row(table, {{"count", grouping.total()}, {"type", total_of(all.size(), "kind")}});
   return table;
 }
@@ -234,22 +233,21 @@ report::Table stacks_table(Grouping &grouping) {
     }
   }
   using C = Call;
-  report::Table table =
-      report::ColumnsOf<C>{
-          {{"address", "Exception", Kind::address, Shown::in_data}, [](const C &c) { return c.group->first.address; }},
-          {{"os_id", "Thread", Kind::number},
-           [](const C &c) { return c.group->in_flight ? Cell(c.group->in_flight->os_id) : Cell(); }},
-          {{"type", "Exception", Kind::text, is_one ? Shown::in_data : Shown::everywhere},
-           [&](const C &c) { return grouping.type_name(c.group->first.method_table); }},
-          {{"index", "Call", Kind::number}, &C::index},
-          {{"method", "Method", Kind::text, Shown::in_data}, &C::method},
-          {{"where", "Method", Kind::text, Shown::in_text}, [](const C &c) { return with_line(c.method, c.place.at); }},
-          {{"il_offset", "", Kind::number, Shown::in_data},
-           [](const C &c) { return c.place.il_offset ? Cell(u64{*c.place.il_offset}) : Cell(); }},
-          {{"source", "", Kind::text, Shown::in_data}, [](const C &c) { return report::text_cell(c.place.at.file); }},
-          {{"line", "", Kind::number, Shown::in_data},
-           [](const C &c) { return c.place.at ? Cell(u64{c.place.at.line}) : Cell(); }}}
-          .table("stacks", "", calls);
+  report::Table table = report::ColumnsOf<C>{
+      {{"address", "Exception", Kind::address, Shown::in_data}, [](const C &c) { return c.group->first.address; }},
+      {{"os_id", "Thread", Kind::number},
+       [](const C &c) { return c.group->in_flight ? Cell(c.group->in_flight->os_id) : Cell(); }},
+      {{"type", "Exception", Kind::text, is_one ? Shown::in_data : Shown::everywhere},
+       [&](const C &c) { return grouping.type_name(c.group->first.method_table); }},
+      {{"index", "Call", Kind::number}, &C::index},
+      {{"method", "Method", Kind::text, Shown::in_data}, &C::method},
+      {{"where", "Method", Kind::text, Shown::in_text}, [](const C &c) { return with_line(c.method, c.place.at); }},
+      {{"il_offset", "", Kind::number, Shown::in_data},
+       [](const C &c) { return c.place.il_offset ? Cell(u64{*c.place.il_offset}) : Cell(); }},
+      {{"source", "", Kind::text, Shown::in_data}, [](const C &c) { return report::text_cell(c.place.at.file); }},
+      {{"line", "", Kind::number, Shown::in_data}, [](const C &c) {
+         return c.place.at ? Cell(u64{c.place.at.line}) : Cell();
+       }}}.table("stacks", "", calls);
   if (calls.empty())
     table.shown = Shown::in_data;
   else

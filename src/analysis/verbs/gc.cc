@@ -115,8 +115,8 @@ report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string
 report::Table heaps_table(const std::vector<OneHeap> &heaps) {
   std::vector<GcHeapLine> lines;
   for (const OneHeap &h : heaps)
-    lines.push_back({h.number, h.address ? Cell(h.address) : Cell(), h.alloc_allocated, h.ephemeral_heap_segment,
-                     h.card_table});
+    lines.push_back(
+        {h.number, h.address ? Cell(h.address) : Cell(), h.alloc_allocated, h.ephemeral_heap_segment, h.card_table});
   return gc_heaps_table(lines);
 }
 
@@ -157,13 +157,13 @@ report::Table finalization_table(const std::vector<OneHeap> &heaps, u64 pointer_
   for (const OneHeap &h : heaps)
     for (const GCFinalizeQueuePart &part : finalize_queue_parts(h))
       parts.push_back({part, h.number});
-  report::Table table = ColumnsOf<Part>{{{"heap", "Heap", Kind::number}, &Part::heap},
-                                        {{"part", "Part", Kind::text}, &Part::name},
-                                        {{"objects", "Objects", Kind::count},
-                                         [&](const Part &part) { return (part.end - part.start) / pointer_size; }},
-                                        {{"start", "From", Kind::address}, &Part::start},
-                                        {{"end", "To", Kind::address}, &Part::end}}
-                            .table("finalization", "Finalization queue", parts);
+  report::Table table = ColumnsOf<Part>{
+      {{"heap", "Heap", Kind::number}, &Part::heap},
+      {{"part", "Part", Kind::text}, &Part::name},
+      {{"objects", "Objects", Kind::count}, [&](const Part &part) { return (part.end - part.start) / pointer_size; }},
+      {{"start", "From", Kind::address}, &Part::start},
+      {{"end", "To", Kind::address},
+       &Part::end}}.table("finalization", "Finalization queue", parts);
   table.notes = {"by generation: alive when last looked at; critical and ready: unreachable, their finalizers are due"};
   return table;
 }
@@ -198,14 +198,13 @@ report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, 
     add(h.number, "mechanism", h.interesting_mechanism_bits, interesting_mechanism_name);
   }
   using M = Mechanism;
-  report::Table table =
-      ColumnsOf<M>{
-          {{"heap", "Heap", Kind::text}, &M::heap},
-          {{"group", "Group", Kind::text}, &M::group},
-          {{"name", "Name", Kind::text}, &M::name},
-          {{"count", "Count", Kind::count}, [&](const M &m) { return recorded ? Cell(m.count) : Cell(); }},
-          {{"index", "", Kind::number, Shown::in_data}, &M::index}}
-          .table("mechanisms", "Mechanisms", all);
+  report::Table table = ColumnsOf<M>{
+      {{"heap", "Heap", Kind::text}, &M::heap},
+      {{"group", "Group", Kind::text}, &M::group},
+      {{"name", "Name", Kind::text}, &M::name},
+      {{"count", "Count", Kind::count}, [&](const M &m) { return recorded ? Cell(m.count) : Cell(); }},
+      {{"index", "", Kind::number, Shown::in_data},
+       &M::index}}.table("mechanisms", "Mechanisms", all);
   table.notes = {recorded ? "how often, in blocking collections since the process started"
                           : "not recorded: this GC has collected, and counts none of this"};
   return table;
@@ -248,21 +247,20 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
     return [member](const C &c) { return c.thread ? Cell(c.thread->*member) : Cell(); };
   };
   report::Table table =
-      ColumnsOf<C>{
-          {{"owner", "Owner", Kind::text}, &C::owner},
-          {{"os_id", "Thread", Kind::number}, of_thread(&ThreadData::os_id)},
-          {{"managed_id", "Managed", Kind::number}, of_thread(&ThreadData::managed_id)},
-          {{"thread", "Thread at", Kind::address, Shown::in_data}, of_thread(&ThreadData::address)},
-          {{"heap", "Heap", Kind::number}, &C::heap},
-          {{"generation", "Gen", Kind::text}, &C::generation},
-          {{"pointer", "From", Kind::address}, [](const C &c) { return c.context.pointer; }},
-          {{"limit", "To", Kind::address}, [](const C &c) { return c.context.limit; }},
-          {{"unused_bytes", "Unused", Kind::bytes},
-           [](const C &c) {
-             return c.context.limit >= c.context.pointer ? Cell(c.context.limit - c.context.pointer) : Cell();
-           }},
-          {{"alloc_bytes", "Allocated", Kind::bytes}, of_thread(&ThreadData::alloc_bytes)},
-          {{"alloc_bytes_uoh", "… large, pinned", Kind::bytes}, of_thread(&ThreadData::alloc_bytes_uoh)}}
+      ColumnsOf<C>{{{"owner", "Owner", Kind::text}, &C::owner},
+                   {{"os_id", "Thread", Kind::number}, of_thread(&ThreadData::os_id)},
+                   {{"managed_id", "Managed", Kind::number}, of_thread(&ThreadData::managed_id)},
+                   {{"thread", "Thread at", Kind::address, Shown::in_data}, of_thread(&ThreadData::address)},
+                   {{"heap", "Heap", Kind::number}, &C::heap},
+                   {{"generation", "Gen", Kind::text}, &C::generation},
+                   {{"pointer", "From", Kind::address}, [](const C &c) { return c.context.pointer; }},
+                   {{"limit", "To", Kind::address}, [](const C &c) { return c.context.limit; }},
+                   {{"unused_bytes", "Unused", Kind::bytes},
+                    [](const C &c) {
+                      return c.context.limit >= c.context.pointer ? Cell(c.context.limit - c.context.pointer) : Cell();
+                    }},
+                   {{"alloc_bytes", "Allocated", Kind::bytes}, of_thread(&ThreadData::alloc_bytes)},
+                   {{"alloc_bytes_uoh", "… large, pinned", Kind::bytes}, of_thread(&ThreadData::alloc_bytes_uoh)}}
           .table("contexts", "Allocation contexts", contexts);
   table.notes = {"allocated: what the thread's contexts handed out since it began, the unused rest included"};
   return table;
@@ -290,21 +288,18 @@ report::Table free_regions_table(const Gc &gc, std::vector<std::string> &problem
       sum->bytes += region.size;
     }
   using S = std::pair<const Key, Sum>;
-  report::Table table =
-      ColumnsOf<S>{{{"heap", "Heap", Kind::text},
-                    [](const S &s) { return s.first.is_global() ? Cell("all") : Cell(s.first.heap); }},
-                   {{"kind", "Kind", Kind::text}, [](const S &s) { return name_of(s.first.kind); }},
-                   {{"size", "Size", Kind::text},
-                    [](const S &s) { return s.first.size ? Cell(name_of(*s.first.size)) : Cell(); }},
-                   {{"regions", "Regions", Kind::count}, [](const S &s) { return s.second.regions; }},
-                   {{"committed_bytes", "Committed", Kind::bytes}, [](const S &s) { return s.second.bytes; }},
-                   {{"kind_number", "", Kind::number, Shown::in_data},
-                    [](const S &s) { return static_cast<u32>(s.first.kind); }},
-                   {{"size_number", "", Kind::number, Shown::in_data},
-                    [](const S &s) { return s.first.size ? Cell(static_cast<u32>(*s.first.size)) : Cell(); }}}
-          .table("free_regions", "Free regions", sums);
-  table.total = total_row(
-      table, {{"heap", "all"}, {"kind", "total"}, {"regions", all.regions}, {"committed_bytes", all.bytes}});
+  report::Table table = ColumnsOf<S>{
+      {{"heap", "Heap", Kind::text}, [](const S &s) { return s.first.is_global() ? Cell("all") : Cell(s.first.heap); }},
+      {{"kind", "Kind", Kind::text}, [](const S &s) { return name_of(s.first.kind); }},
+      {{"size", "Size", Kind::text}, [](const S &s) { return s.first.size ? Cell(name_of(*s.first.size)) : Cell(); }},
+      {{"regions", "Regions", Kind::count}, [](const S &s) { return s.second.regions; }},
+      {{"committed_bytes", "Committed", Kind::bytes}, [](const S &s) { return s.second.bytes; }},
+      {{"kind_number", "", Kind::number, Shown::in_data}, [](const S &s) { return static_cast<u32>(s.first.kind); }},
+      {{"size_number", "", Kind::number, Shown::in_data}, [](const S &s) {
+         return s.first.size ? Cell(static_cast<u32>(*s.first.size)) : Cell();
+       }}}.table("free_regions", "Free regions", sums);
+  table.total =
+      total_row(table, {{"heap", "all"}, {"kind", "total"}, {"regions", all.regions}, {"committed_bytes", all.bytes}});
   table.notes = {"global_region: to be given back to the system (decommitted)"};
   return table;
 }
@@ -345,22 +340,22 @@ report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const G
       problems.push_back("heap " + std::to_string(h.number) + ", out of memory: " + e.what());
     }
   using O = HeapOom;
-  return ColumnsOf<O>{{{"heap", "Heap", Kind::number}, &O::heap},
-                      {{"happened", "Happened", Kind::boolean, Shown::in_data}, &O::happened},
-                      {{"words", "The last time", Kind::text}, [&](const O &o) { return oom_text(o, limit); }},
-                      {{"reason", "", Kind::number, Shown::in_data}, &O::reason},
-                      {{"reason_text", "", Kind::text, Shown::in_data},
-                       [](const O &o) { return oom_reason_text(o.reason); }},
-                      {{"get_memory_failure", "", Kind::number, Shown::in_data}, &O::fgm},
-                      {{"get_memory_failure_text", "", Kind::text, Shown::in_data},
-                       [](const O &o) { return failure_get_memory_text(o.fgm); }},
-                      {{"asked_bytes", "", Kind::bytes, Shown::in_data}, &O::alloc_size},
-                      {{"failed_bytes", "", Kind::bytes, Shown::in_data}, &O::size},
-                      {{"large_object", "", Kind::boolean, Shown::in_data}, &O::loh_p},
-                      {{"gc_index", "", Kind::number, Shown::in_data}, &O::gc_index},
-                      {{"available_pagefile_mib", "", Kind::number, Shown::in_data}, &O::available_pagefile_mb},
-                      {{"reserved", "", Kind::address, Shown::in_data}, &O::reserved},
-                      {{"allocated", "", Kind::address, Shown::in_data}, &O::allocated}}
+  return ColumnsOf<O>{
+      {{"heap", "Heap", Kind::number}, &O::heap},
+      {{"happened", "Happened", Kind::boolean, Shown::in_data}, &O::happened},
+      {{"words", "The last time", Kind::text}, [&](const O &o) { return oom_text(o, limit); }},
+      {{"reason", "", Kind::number, Shown::in_data}, &O::reason},
+      {{"reason_text", "", Kind::text, Shown::in_data}, [](const O &o) { return oom_reason_text(o.reason); }},
+      {{"get_memory_failure", "", Kind::number, Shown::in_data}, &O::fgm},
+      {{"get_memory_failure_text", "", Kind::text, Shown::in_data},
+       [](const O &o) { return failure_get_memory_text(o.fgm); }},
+      {{"asked_bytes", "", Kind::bytes, Shown::in_data}, &O::alloc_size},
+      {{"failed_bytes", "", Kind::bytes, Shown::in_data}, &O::size},
+      {{"large_object", "", Kind::boolean, Shown::in_data}, &O::loh_p},
+      {{"gc_index", "", Kind::number, Shown::in_data}, &O::gc_index},
+      {{"available_pagefile_mib", "", Kind::number, Shown::in_data}, &O::available_pagefile_mb},
+      {{"reserved", "", Kind::address, Shown::in_data}, &O::reserved},
+      {{"allocated", "", Kind::address, Shown::in_data}, &O::allocated}}
       .table("oom", "Out of memory", all);
 }
 

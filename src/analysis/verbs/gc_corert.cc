@@ -9,7 +9,6 @@ namespace {
 
 using report::Cell;
 
-
 // The last generation has the large objects.
 std::string generation_name(u64 generation, u64 count) {
   return generation + 1 == count ? "loh" : "gen" + std::to_string(generation);

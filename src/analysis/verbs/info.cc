@@ -108,14 +108,14 @@ report::Table modules_table(const Target &target) {
       missing |= p.outcome != Provenance::Outcome::used;
     }
   using P = Provenance;
-  report::Table table =
-      report::ColumnsOf<P>{
-          {{"module", "Module", Kind::text, Shown::in_data}, &P::module},
-          {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
-          {{"identity", "Identity", Kind::text}, [](const P &p) { return report::text_cell(p.identity); }},
-          {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
-          {{"file", "File", Kind::text}, [](const P &p) { return p.file.empty() ? p.module : p.file; }}}
-          .table("modules", "Module files looked at", shown);
+  report::Table table = report::ColumnsOf<P>{
+      {{"module", "Module", Kind::text, Shown::in_data}, &P::module},
+      {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
+      {{"identity", "Identity", Kind::text}, [](const P &p) { return report::text_cell(p.identity); }},
+      {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
+      {{"file", "File", Kind::text}, [](const P &p) {
+         return p.file.empty() ? p.module : p.file;
+       }}}.table("modules", "Module files looked at", shown);
   if (shown.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
@@ -126,19 +126,18 @@ report::Table modules_table(const Target &target) {
 // Lists assemblies with their origin, which decides who owns what (ranked_owners.h).
 report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
   using A = LoadedAssembly;
-  report::Table table =
-      report::ColumnsOf<A>{
-          {{"assembly", "Assembly", Kind::text}, &A::name},
-          {{"origin", "Origin", Kind::text}, [](const A &a) { return a.is_framework ? "framework" : "program"; }},
-          {{"reason", "Why", Kind::text}, &A::why},
-          {{"collectible", "Collectible", Kind::boolean, Shown::in_data}, &A::is_collectible},
-          {{"dynamic", "Dynamic", Kind::boolean, Shown::in_data}, &A::is_dynamic},
-          {{"loaded", "Loaded", Kind::boolean, Shown::in_data}, &A::is_loaded},
-          {{"context", "Context", Kind::address, Shown::in_data},
-           [](const A &a) { return a.context ? Cell(a.context) : Cell(); }},
-          {{"file", "File", Kind::text},
-           [](const A &a) { return a.path.empty() ? Cell() : Cell(printable(a.path, 4096)); }}}
-          .table("assemblies", "Assemblies", snapshot.assemblies());
+  report::Table table = report::ColumnsOf<A>{
+      {{"assembly", "Assembly", Kind::text}, &A::name},
+      {{"origin", "Origin", Kind::text}, [](const A &a) { return a.is_framework ? "framework" : "program"; }},
+      {{"reason", "Why", Kind::text}, &A::why},
+      {{"collectible", "Collectible", Kind::boolean, Shown::in_data}, &A::is_collectible},
+      {{"dynamic", "Dynamic", Kind::boolean, Shown::in_data}, &A::is_dynamic},
+      {{"loaded", "Loaded", Kind::boolean, Shown::in_data}, &A::is_loaded},
+      {{"context", "Context", Kind::address, Shown::in_data},
+       [](const A &a) { return a.context ? Cell(a.context) : Cell(); }},
+      {{"file", "File", Kind::text}, [](const A &a) {
+         return a.path.empty() ? Cell() : Cell(printable(a.path, 4096));
+       }}}.table("assemblies", "Assemblies", snapshot.assemblies());
   table.shown = is_asked ? Shown::everywhere : Shown::in_data; // some hundred rows
   return table;
 }
@@ -146,18 +145,19 @@ report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
 // Lists everything that was mapped from files, including native libraries and data.
 report::Table images_table(const Target &target, bool is_asked) {
   using M = Module;
-  report::Table table =
-      report::ColumnsOf<M>{{{"start", "Start", Kind::address}, &M::base},
-                           {{"end", "End", Kind::address}, &M::end},
-                           {{"bytes", "Bytes", Kind::bytes},
-                            [](const M &m) {
-                              u64 bytes = 0;
-                              for (const Extent &extent : m.extents)
-                                bytes += extent.end - extent.start;
-                              return bytes;
-                            }},
-                           {{"file", "File", Kind::text}, [](const M &m) { return printable(m.path, 4096); }}}
-          .table("images", "Mapped files", target.modules);
+  report::Table table = report::ColumnsOf<M>{
+      {{"start", "Start", Kind::address}, &M::base},
+      {{"end", "End", Kind::address}, &M::end},
+      {{"bytes", "Bytes", Kind::bytes},
+       [](const M &m) {
+         u64 bytes = 0;
+         for (const Extent &extent : m.extents)
+           bytes += extent.end - extent.start;
+         return bytes;
+       }},
+      {{"file", "File", Kind::text}, [](const M &m) {
+         return printable(m.path, 4096);
+       }}}.table("images", "Mapped files", target.modules);
   table.shown = is_asked ? Shown::everywhere : Shown::in_data; // some hundred rows
   return table;
 }
@@ -167,11 +167,10 @@ report::Table symbols_table(Snapshot &snapshot, const Question &question, report
   using P = Provenance;
   std::vector<std::string> problems;
   report::Table table =
-      report::ColumnsOf<P>{
-          {{"module", "Module", Kind::text}, &P::module},
-          {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
-          {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
-          {{"file", "File", Kind::text}, [](const P &p) { return report::text_cell(p.file); }}}
+      report::ColumnsOf<P>{{{"module", "Module", Kind::text}, &P::module},
+                           {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
+                           {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
+                           {{"file", "File", Kind::text}, [](const P &p) { return report::text_cell(p.file); }}}
           .table("symbols", "Symbols of source lines, looked for",
                  SourceLines(snapshot, question.symbol_folders).files(problems));
   for (const std::string &problem : problems)

@@ -77,12 +77,12 @@ public:
                out.push_back(std::vector<Fact>{{"method", method}, {"count", count}});
            return out;
          }},
-        {{"waiting_text", "Waiting", Kind::text, Shown::in_text},
-         [&](const L &l) { return waiting_text(l, calls); }},
+        {{"waiting_text", "Waiting", Kind::text, Shown::in_text}, [&](const L &l) { return waiting_text(l, calls); }},
         {{"may_have_taken", "Taken perhaps by", Kind::nested, Shown::in_data},
          [this](const L &l) { return takers_of(l); }}};
     if (!waits_.may_have_taken.empty()) // otherwise the column would be empty
-      columns.add({{"taken_text", "Taken by", Kind::text, Shown::in_text}, [this](const L &l) { return takers_text(l); }});
+      columns.add(
+          {{"taken_text", "Taken by", Kind::text, Shown::in_text}, [this](const L &l) { return takers_text(l); }});
     columns.add({{"field", "Field", Kind::text, waits_.fields.empty() ? Shown::in_data : Shown::everywhere},
                  [this](const L &l) { return report::text_cell(field_of(l.object)); }});
     columns.add({{"state", "State", Kind::text}, [this](const L &l) { return report::text_cell(state_of(l)); }});
@@ -103,8 +103,7 @@ public:
              [](const Circle &c) { return name_of(DeadlockText::grounds_of(c)); }},
             {{"text", "In words", Kind::text, Shown::everywhere, true},
              [this](const Circle &c) { return text_.words(c); }}}
-            .table("deadlocks",
-                   any_inferred ? "Deadlocks, certain or likely" : "Deadlocks: none of these ever goes on",
+            .table("deadlocks", any_inferred ? "Deadlocks, certain or likely" : "Deadlocks: none of these ever goes on",
                    waits_.circles);
     if (waits_.circles.empty())
       table.shown = Shown::in_data;
@@ -113,29 +112,27 @@ public:
 
   report::Table waits_table() {
     using W = ThreadWait;
-    report::Table table =
-        report::ColumnsOf<W>{
-            {{"os_id", "Thread", Kind::number}, [this](const W &w) { return locks_.threads[w.thread].os_id; }},
-            {{"managed_id", "Managed", Kind::number},
-             [this](const W &w) { return locks_.threads[w.thread].managed_id; }},
-            {{"name", "Name", Kind::text}, [this](const W &w) { return name_cell(w.thread); }},
-            {{"kind", "Waits for", Kind::text},
-             [this](const W &w) {
-               const auto part = locks_.collections.find(w.object);
-               return part == locks_.collections.end() ? name_of(w.kind)
-                      : part->second.is_for_place      ? "free_place"
-                                                       : "item";
-             }},
-            {{"waits_for", "Object", Kind::address}, [](const W &w) { return w.object ? Cell(w.object) : Cell(); }},
-            {{"owner_os_id", "Held by", Kind::number},
-             [this](const W &w) {
-               const std::optional<u32> owner = owner_of(w);
-               return owner ? number_of(locks_.threads[*owner]) : Cell();
-             }},
-            {{"evidence", "Source", Kind::text}, [](const W &w) { return w.is_by_stack ? "stack" : "runtime"; }},
-            {{"type", "Type", Kind::text},
-             [this](const W &w) { return w.object ? Cell(type_name(w.object)) : Cell(); }}}
-            .table("waits", "Waiting threads", waits_.waits);
+    report::Table table = report::ColumnsOf<W>{
+        {{"os_id", "Thread", Kind::number}, [this](const W &w) { return locks_.threads[w.thread].os_id; }},
+        {{"managed_id", "Managed", Kind::number}, [this](const W &w) { return locks_.threads[w.thread].managed_id; }},
+        {{"name", "Name", Kind::text}, [this](const W &w) { return name_cell(w.thread); }},
+        {{"kind", "Waits for", Kind::text},
+         [this](const W &w) {
+           const auto part = locks_.collections.find(w.object);
+           return part == locks_.collections.end() ? name_of(w.kind)
+                  : part->second.is_for_place      ? "free_place"
+                                                   : "item";
+         }},
+        {{"waits_for", "Object", Kind::address}, [](const W &w) { return w.object ? Cell(w.object) : Cell(); }},
+        {{"owner_os_id", "Held by", Kind::number},
+         [this](const W &w) {
+           const std::optional<u32> owner = owner_of(w);
+           return owner ? number_of(locks_.threads[*owner]) : Cell();
+         }},
+        {{"evidence", "Source", Kind::text}, [](const W &w) { return w.is_by_stack ? "stack" : "runtime"; }},
+        {{"type", "Type", Kind::text}, [this](const W &w) {
+           return w.object ? Cell(type_name(w.object)) : Cell();
+         }}}.table("waits", "Waiting threads", waits_.waits);
     if (waits_.waits.empty())
       table.shown = Shown::in_data;
     return table;

@@ -178,7 +178,8 @@ report::Table frames_table(const std::vector<Stack> &stacks) {
       {{"method", "Method", Kind::text, Shown::in_data}, [](const L &l) { return text_cell(l.line().method.name); }},
       {{"where", "Method", Kind::text, Shown::in_text}, [](const L &l) { return text_cell(where(l.line())); }},
       {{"module", "Module", Kind::text}, [](const L &l) { return text_cell(l.line().method.module); }},
-      {{"ip", "IP", Kind::address, Shown::in_data}, [](const L &l) { return l.line().ip ? Cell(l.line().ip) : Cell(); }},
+      {{"ip", "IP", Kind::address, Shown::in_data},
+       [](const L &l) { return l.line().ip ? Cell(l.line().ip) : Cell(); }},
       {{"sp", "SP", Kind::address}, [](const L &l) { return l.line().sp; }},
       {{"method_desc", "MethodDesc", Kind::address, Shown::in_data},
        [](const L &l) {

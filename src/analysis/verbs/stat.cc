@@ -10,6 +10,7 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -114,12 +115,10 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
     row.push_back(*line.name);
     rows.push_back(std::move(row));
   }
-  report::Row total(table.columns.size());
-  total[1] = all.count;
-  total[2] = all.bytes;
-  total[4] = all.aligned_bytes;
-  total.back() = total_of(lines.size(), "type");
-  table.total = std::move(total);
+  table.total = total_row(table, {{"count", all.count},
+                                  {"bytes", all.bytes},
+                                  {"aligned_bytes", all.aligned_bytes},
+                                  {"type", total_of(lines.size(), "type")}});
   if (retained)
     table.notes.push_back(
         "Retained: each instance by itself, as its owner in the table owners of dnheap retained holds it; objects that "

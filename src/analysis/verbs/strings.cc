@@ -105,8 +105,7 @@ report::Table strings_table(Snapshot &snapshot, const std::shared_ptr<DuplicateS
   const std::string words =
       fmt::format("total of {} content{}; all {} strings take {}", count_text(groups.size()),
                   groups.size() == 1 ? "" : "s", count_text(strings->strings()), bytes_text(strings->string_bytes()));
-  table.total =
-      total_row(table, {{"count", count}, {"bytes", bytes}, {"wasted", strings->wasted()}, {"field", words}});
+  table.total = total_row(table, {{"count", count}, {"bytes", bytes}, {"wasted", strings->wasted()}, {"field", words}});
   table.row_count = groups.size();
   auto source = std::make_shared<StringRows>(snapshot, strings, question);
   table.rows = [source](report::Row &row) { return source->next(row); };
@@ -118,17 +117,16 @@ report::Table strings_table(Snapshot &snapshot, const std::shared_ptr<DuplicateS
 report::Table fields_table(DuplicateStrings &strings) {
   using F = DuplicateStrings::Field;
   const auto &fields = strings.fields();
-  report::Table table =
-      report::ColumnsOf<F>{{{"copies", "Copies", Kind::count}, &F::copies},
-                           {{"contents", "Contents", Kind::count}, &F::contents},
-                           {{"wasted", "Wasted", Kind::bytes}, &F::bytes},
-                           {{"share", "Share", Kind::percent, Shown::in_text},
-                            [&](const F &f) { return share_of(f.bytes, strings.wasted()); }},
-                           {{"field", "Field", Kind::text}, &F::text}}
-          .table("fields", "By the field that holds the copies", fields);
-  table.total = total_row(table, {{"copies", strings.copies()},
-                                  {"wasted", strings.wasted()},
-                                  {"field", total_of(fields.size(), "field")}});
+  report::Table table = report::ColumnsOf<F>{
+      {{"copies", "Copies", Kind::count}, &F::copies},
+      {{"contents", "Contents", Kind::count}, &F::contents},
+      {{"wasted", "Wasted", Kind::bytes}, &F::bytes},
+      {{"share", "Share", Kind::percent, Shown::in_text},
+       [&](const F &f) { return share_of(f.bytes, strings.wasted()); }},
+      {{"field", "Field", Kind::text},
+       &F::text}}.table("fields", "By the field that holds the copies", fields);
+  table.total = total_row(
+      table, {{"copies", strings.copies()}, {"wasted", strings.wasted()}, {"field", total_of(fields.size(), "field")}});
   table.notes.push_back("a copy that several fields hold counts with the one that holds most");
   return table;
 }

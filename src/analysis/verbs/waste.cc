@@ -28,15 +28,15 @@ report::Table waste_table(const Waste &waste, const Question &question) {
     std::ranges::stable_sort(rows, std::greater(), &W::count);
   else if (question.sort == "kind")
     std::ranges::stable_sort(rows, std::less(), [](const W *row) { return std::string_view(name_of(row->kind)); });
-  report::Table table =
-      report::ColumnsOf<W>{{{"bytes", "Bytes", Kind::bytes}, &W::bytes},
-                           {{"share", "Share", Kind::percent, Shown::in_text},
-                            [&](const W &row) { return share_of(row.bytes, waste.bytes); }},
-                           {{"count", "Count", Kind::count}, &W::count},
-                           {{"kind", "Kind", Kind::text}, [](const W &row) { return name_of(row.kind); }},
-                           {{"what", "Type", Kind::text}, &W::what},
-                           {{"field", "Held by", Kind::text}, &W::field}}
-          .table("waste", "", rows);
+  report::Table table = report::ColumnsOf<W>{
+      {{"bytes", "Bytes", Kind::bytes}, &W::bytes},
+      {{"share", "Share", Kind::percent, Shown::in_text},
+       [&](const W &row) { return share_of(row.bytes, waste.bytes); }},
+      {{"count", "Count", Kind::count}, &W::count},
+      {{"kind", "Kind", Kind::text}, [](const W &row) { return name_of(row.kind); }},
+      {{"what", "Type", Kind::text}, &W::what},
+      {{"field", "Held by", Kind::text},
+       &W::field}}.table("waste", "", rows);
   table.total = total_row(table, {{"bytes", waste.bytes}, {"field", total_of(rows.size(), "row")}});
   table.notes.push_back("bytes saved if fixed; an object is counted once, in the first kind that applies: "
                         "collection, box, duplicate, zeros");
@@ -53,11 +53,12 @@ report::Table waste_kinds_table(const Waste &waste) {
     sums[row.kind].count += row.count;
   }
   using S = std::pair<const WasteKind, Sum>;
-  report::Table table =
-      report::ColumnsOf<S>{{{"bytes", "Bytes", Kind::bytes}, [](const S &s) { return s.second.bytes; }},
-                           {{"count", "Count", Kind::count}, [](const S &s) { return s.second.count; }},
-                           {{"kind", "Kind", Kind::text}, [](const S &s) { return name_of(s.first); }}}
-          .table("kinds", "By kind", largest_first(sums, &Sum::bytes));
+  report::Table table = report::ColumnsOf<S>{
+      {{"bytes", "Bytes", Kind::bytes}, [](const S &s) { return s.second.bytes; }},
+      {{"count", "Count", Kind::count}, [](const S &s) { return s.second.count; }},
+      {{"kind", "Kind", Kind::text}, [](const S &s) {
+         return name_of(s.first);
+       }}}.table("kinds", "By kind", largest_first(sums, &Sum::bytes));
   table.whole = true;
   return table;
 }
