@@ -7,6 +7,7 @@ import unittest
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SRC, TEST = PROJECT / "src", PROJECT / "test"
+OF_TEXT_ONLY = {"where"}  # tables that data do not have
 
 
 def text(*parts):
@@ -35,7 +36,47 @@ def enum_in_schema(key):
     return out
 
 
+def tables_of(source):
+    """The tables that are made of ColumnsOf or one_row: name, keys of the columns that data have, those that are always there."""
+    parts = re.compile(r'(?P<begin>ColumnsOf<\w+>)|(?P<name>(?:\.table|one_row)\(\s*"(\w+)")|(?P<others>\.columns = \{)|'
+                       r'(?P<add>\.add\()?\{\{"(?P<key>\w+)",\s*"[^"]*",\s*Kind::\w+(?P<shown>[^{}]*)\}')
+    for function in source.split("\n}\n"):
+        tables, keys, always = [], [], []
+        for match in parts.finditer(function):
+            if match["begin"] or match["others"]:
+                keys, always = [], []
+            elif match["name"]:
+                tables.append((match[3], keys, always))
+            elif "Shown::in_text" not in match["shown"]:
+                keys.append(match["key"])
+                always += [] if match["add"] else [match["key"]]
+        yield from tables
+
+
 class Recipes(unittest.TestCase):
+    def test_a_column(self):
+        """Keys of columns in the sources of verbs and inspectors are properties in the schema of the answer."""
+        shared = json.loads(text("doc", "schema", "envelope.json"))["$defs"]
+        schemas = {path.stem: json.loads(path.read_text()).get("properties", {}).get("tables", {}).get("properties", {})
+                   for path in (PROJECT / "doc" / "schema").glob("*.json")}
+        always_there = {}  # by schema and table, which may have several forms
+        for path in [*(SRC / "analysis" / "verbs").glob("*.cc"), *(SRC / "analysis" / "inspectors").glob("*.cc")]:
+            verb = "inspect" if path.parent.name == "inspectors" else path.stem.split("_")[0]
+            for name, keys, always in tables_of(code(path)):
+                for of in [verb] if verb in schemas else [one for one in schemas if name in schemas[one]]:
+                    if name in OF_TEXT_ONLY:
+                        continue
+                    with self.subTest(file=path.name, table=name):
+                        table = schemas[of][name]
+                        row = shared[table["$ref"].rpartition("/")[2]]["items"] if "$ref" in table else table["items"]
+                        self.assertLessEqual(set(keys), set(row["properties"]))
+                        required, known = always_there.get((of, name), (row["required"], set(always)))
+                        always_there[of, name] = required, known & set(always)
+        for (of, name), (required, always) in always_there.items():
+            with self.subTest(schema=of, table=name):
+                self.assertLessEqual(always, set(required))
+        self.assertGreaterEqual(len(always_there), 50)
+
     def test_a_figure_for_watch(self):
         names = re.findall(r'"(\w+)"', re.search(r"names\[\] = \{(.*?)\};", text("src", "lookout", "figures.cc"), re.S)[1])
         self.assertIn("gen2", names)

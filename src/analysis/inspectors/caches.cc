@@ -8,10 +8,10 @@
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace dnheap {
 
@@ -36,7 +36,12 @@ struct CacheGroup {
   u64 count = 0, entries = 0, most = 0, size = 0;
   Address largest = 0;
 };
-using CacheKey = std::tuple<std::string, std::optional<u64>, std::string>; // type, limit, field
+struct CacheKey {
+  std::string type;
+  std::optional<u64> limit;
+  std::string held_by;
+  auto operator<=>(const CacheKey &) const = default;
+};
 
 // Returns the number of entries in a ConcurrentDictionary, which counts them by lock.
 std::optional<u64> concurrent_count(FieldReader &fields, Address dictionary) {
@@ -87,31 +92,28 @@ std::optional<FoundCache> read_cache(FieldReader &fields, Address cache) {
 }
 
 report::Table caches_table(const std::map<CacheKey, CacheGroup> &groups) {
-  report::Table table;
-  table.name = "caches";
-  table.columns = {{"count", "Count", Kind::count},      {"entries", "Entries", Kind::count},
-                   {"most", "Most", Kind::count},        {"size", "Size", Kind::count},
-                   {"size_limit", "Limit", Kind::count}, {"type", "Type", Kind::text},
-                   {"held_by", "Held by", Kind::text},   {"example", "Largest", Kind::address}};
-  const auto sorted = largest_first(groups, &CacheGroup::entries);
-  std::vector<report::Row> rows;
+  using G = std::pair<const CacheKey, CacheGroup>;
+  const std::vector<const G *> sorted = largest_first(groups, &CacheGroup::entries);
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"entries", "Entries", Kind::count}, [](const G &g) { return g.second.entries; }},
+      {{"most", "Most", Kind::count}, [](const G &g) { return g.second.most; }},
+      {{"size", "Size", Kind::count}, [](const G &g) { return g.first.limit ? Cell(g.second.size) : Cell(); }},
+      {{"size_limit", "Limit", Kind::count}, [](const G &g) { return g.first.limit; }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"example", "Largest", Kind::address}, [](const G &g) {
+         return g.second.largest;
+       }}}.table("caches", "", sorted);
   CacheGroup sum;
-  for (const auto *one : sorted) {
-    const auto &[key, group] = *one;
-    const auto &[type, limit, field] = key;
-    rows.push_back({group.count, group.entries, group.most, limit ? Cell(group.size) : Cell(),
-                    limit ? Cell(*limit) : Cell(), type, field, group.largest});
+  for (const auto &[key, group] : groups) {
     sum.count += group.count;
     sum.entries += group.entries;
-    if (rows.size() <= 20)
-      explain_compiled_names(field, table.notes);
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.count;
-  total[1] = sum.entries;
-  total[5] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total =
+      total_row(table, {{"count", sum.count}, {"entries", sum.entries}, {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(table.notes.begin(), "Size and Limit: in the program's own units; empty where a cache has no "
                                           "limit, and so grows as long as entries do not expire");
   return table;

@@ -8,6 +8,7 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "objects/alignments.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
@@ -118,7 +119,11 @@ FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &sh
   return out;
 }
 
-using CollectionGroups = std::map<std::pair<std::string, std::string>, CollectionGroup>; // type, field
+struct CollectionKey {
+  std::string type, held_by;
+  auto operator<=>(const CollectionKey &) const = default;
+};
+using CollectionGroups = std::map<CollectionKey, CollectionGroup>;
 
 CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
   std::vector<HeldObject> asked;
@@ -155,36 +160,33 @@ CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
 void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &answer) {
   const CollectionShapes shapes(snapshot.runtime(), snapshot.references().types(), snapshot.index().count());
   const CollectionGroups groups = groups_of(snapshot, find_collections(snapshot, shapes));
-  report::Table table;
-  table.name = "collections";
-  table.columns = {{"bytes", "Bytes", Kind::bytes},
-                   {"count", "Count", Kind::count},
-                   {"elements", "Elements", Kind::count},
-                   {"capacity", "", Kind::count, Shown::in_data},
-                   {"fill", "Fill", Kind::percent, Shown::in_text},
-                   {"most", "Most", Kind::count},
-                   {"type", "Type", Kind::text},
-                   {"held_by", "Held by", Kind::text},
-                   {"example", "Largest", Kind::address}};
-  const auto sorted = largest_first(groups, &CollectionGroup::bytes);
-  std::vector<report::Row> rows;
+  using G = CollectionGroups::value_type;
+  const std::vector<const G *> sorted = largest_first(groups, &CollectionGroup::bytes);
+  report::Table table = report::ColumnsOf<G>{
+      {{"bytes", "Bytes", Kind::bytes}, [](const G &g) { return g.second.bytes; }},
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.objects; }},
+      {{"elements", "Elements", Kind::count}, [](const G &g) { return g.second.elements; }},
+      {{"capacity", "", Kind::count, Shown::in_data}, [](const G &g) { return g.second.capacity; }},
+      {{"fill", "Fill", Kind::percent, Shown::in_text},
+       [](const G &g) {
+         const u64 capacity = g.second.capacity.value_or(0);
+         return capacity ? Cell(share_of(g.second.elements, capacity)) : Cell();
+       }},
+      {{"most", "Most", Kind::count}, [](const G &g) { return g.second.most; }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"example", "Largest", Kind::address}, [](const G &g) {
+         return g.second.largest;
+       }}}.table("collections", "", sorted);
   CollectionGroup sum;
-  for (const auto *one : sorted) {
-    const CollectionGroup &group = one->second;
-    rows.push_back({group.bytes, group.objects, group.elements, group.capacity ? Cell(*group.capacity) : Cell(),
-                    group.capacity.value_or(0) ? Cell(share_of(group.elements, *group.capacity)) : Cell(), group.most,
-                    one->first.first, one->first.second, group.largest});
+  for (const auto &[key, group] : groups) {
     sum.bytes += group.bytes;
     sum.objects += group.objects;
-    if (rows.size() <= 20)
-      explain_compiled_names(one->first.second, table.notes);
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.bytes;
-  total[1] = sum.objects;
-  total[6] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total =
+      total_row(table, {{"bytes", sum.bytes}, {"count", sum.objects}, {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(table.notes.begin(), "bytes: the collections with their own arrays and nodes (immutable ones may "
                                           "share nodes), not the elements; Most: elements of the largest; "
                                           "StringBuilders by characters; ConditionalWeakTables with entries that died");

@@ -12,11 +12,11 @@
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
 #include "objects/object_index.h"
+#include "report/columns_of.h"
 #include "runtime/coreclr/loader_heaps.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 
 namespace dnheap {
@@ -34,8 +34,11 @@ struct ContextGroup {
   u64 count = 0, bytes = 0, objects = 0, object_bytes = 0, loader_bytes = 0;
   Address example = 0, allocator = 0;
 };
-using ContextKey = std::tuple<std::string, std::string, std::string, std::string>; // type, state, held by, kept by
-using ContextGroups = std::map<ContextKey, ContextGroup>;
+struct LoadContextKey {
+  std::string type, state, held_by, kept_by;
+  auto operator<=>(const LoadContextKey &) const = default;
+};
+using ContextGroups = std::map<LoadContextKey, ContextGroup>;
 
 bool is_collectible(const std::string &state) { return state.starts_with("collectible"); }
 
@@ -99,43 +102,37 @@ std::unordered_map<Address, std::string> ways_of(Snapshot &snapshot, const std::
 }
 
 report::Table contexts_table(const ContextGroups &groups) {
-  report::Table table;
-  table.name = "contexts";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"bytes", "", Kind::bytes, report::Shown::in_data},
-                   {"state", "State", Kind::text},
-                   {"type", "Type", Kind::text},
-                   {"held_by", "Held by", Kind::text},
-                   {"objects", "Objects", Kind::count},
-                   {"object_bytes", "Bytes", Kind::bytes},
-                   {"loader_bytes", "Loader heaps", Kind::bytes},
-                   {"example", "Example", Kind::address},
-                   {"allocator", "Allocator", Kind::address},
-                   {"kept_by", "Kept from unloading by", Kind::text}};
-  table.columns.back().wraps = true;
-  std::vector<report::Row> rows;
+  using G = ContextGroups::value_type;
+  const std::vector<const G *> sorted = largest_first(groups, &ContextGroup::count);
+  auto if_known = [](u64 ContextGroup::*member) { // its LoaderAllocator
+    return [member](const G &g) { return g.second.allocator ? Cell(g.second.*member) : Cell(); };
+  };
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"bytes", "", Kind::bytes, report::Shown::in_data}, [](const G &g) { return g.second.bytes; }},
+      {{"state", "State", Kind::text}, [](const G &g) { return report::text_cell(g.first.state); }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"objects", "Objects", Kind::count}, if_known(&ContextGroup::objects)},
+      {{"object_bytes", "Bytes", Kind::bytes}, if_known(&ContextGroup::object_bytes)},
+      {{"loader_bytes", "Loader heaps", Kind::bytes},
+       [](const G &g) { return g.second.loader_bytes ? Cell(g.second.loader_bytes) : Cell(); }},
+      {{"example", "Example", Kind::address}, [](const G &g) { return g.second.example; }},
+      {{"allocator", "Allocator", Kind::address}, if_known(&ContextGroup::allocator)},
+      {{"kept_by", "Kept from unloading by", Kind::text, report::Shown::everywhere, true}, [](const G &g) {
+         return report::text_cell(g.first.kept_by);
+       }}}.table("contexts", "", sorted);
   ContextGroup sum;
-  for (const auto *one : largest_first(groups, &ContextGroup::count)) {
-    const auto &[type, state, held, kept] = one->first;
-    const ContextGroup &group = one->second;
-    const bool is_told = group.allocator != 0;
-    rows.push_back({group.count, group.bytes, report::text_cell(state), type, held,
-                    is_told ? Cell(group.objects) : Cell(), is_told ? Cell(group.object_bytes) : Cell(),
-                    group.loader_bytes ? Cell(group.loader_bytes) : Cell(), group.example,
-                    is_told ? Cell(group.allocator) : Cell(), report::text_cell(kept)});
+  for (const auto &[key, group] : groups) {
     sum.count += group.count;
     sum.bytes += group.bytes;
-    if (rows.size() <= 20) {
-      explain_compiled_names(held, table.notes);
-      explain_compiled_names(kept, table.notes);
-    }
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.count;
-  total[1] = sum.bytes;
-  total[3] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total =
+      total_row(table, {{"count", sum.count}, {"bytes", sum.bytes}, {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted)) {
+    explain_compiled_names(one->first.held_by, table.notes);
+    explain_compiled_names(one->first.kept_by, table.notes);
+  }
   return table;
 }
 
@@ -143,8 +140,8 @@ report::Table contexts_table(const ContextGroups &groups) {
 std::optional<Address> next_of(const ContextGroups &groups) {
   std::optional<Address> out;
   for (const auto *one : largest_first(groups, &ContextGroup::count)) {
-    const auto &[type, state, held, kept] = one->first;
-    if (state.ends_with("unloading") && one->second.allocator && kept != HoldingFields::nobody_text)
+    const LoadContextKey &key = one->first;
+    if (key.state.ends_with("unloading") && one->second.allocator && key.kept_by != HoldingFields::nobody_text)
       return one->second.allocator;
     if (!out)
       out = one->second.example;

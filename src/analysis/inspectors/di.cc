@@ -8,10 +8,10 @@
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace dnheap {
 
@@ -31,7 +31,10 @@ struct ScopeGroup {
   u64 count = 0, services = 0, disposables = 0, most = 0;
   Address largest = 0;
 };
-using ScopeKey = std::tuple<std::string, std::string, std::string>; // kind, state, field
+struct ScopeKey {
+  std::string kind, state, held_by;
+  auto operator<=>(const ScopeKey &) const = default;
+};
 
 std::optional<FoundScope> read_scope(FieldReader &fields, Address scope) {
   const std::optional<u8> is_disposed = fields.number<u8>(scope, "_disposed"),
@@ -49,36 +52,31 @@ std::optional<FoundScope> read_scope(FieldReader &fields, Address scope) {
 }
 
 report::Table scopes_table(const std::map<ScopeKey, ScopeGroup> &groups) {
-  report::Table table;
-  table.name = "di";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"services", "Services", Kind::count},
-                   {"disposables", "Disposables", Kind::count},
-                   {"most", "Most", Kind::count},
-                   {"kind", "Kind", Kind::text},
-                   {"state", "State", Kind::text},
-                   {"held_by", "Held by", Kind::text},
-                   {"example", "Largest", Kind::address}};
-  const auto sorted = largest_first(groups, &ScopeGroup::disposables);
-  std::vector<report::Row> rows;
+  using G = std::pair<const ScopeKey, ScopeGroup>;
+  const std::vector<const G *> sorted = largest_first(groups, &ScopeGroup::disposables);
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"services", "Services", Kind::count}, [](const G &g) { return g.second.services; }},
+      {{"disposables", "Disposables", Kind::count}, [](const G &g) { return g.second.disposables; }},
+      {{"most", "Most", Kind::count}, [](const G &g) { return g.second.most; }},
+      {{"kind", "Kind", Kind::text}, [](const G &g) { return g.first.kind; }},
+      {{"state", "State", Kind::text}, [](const G &g) { return g.first.state; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"example", "Largest", Kind::address}, [](const G &g) {
+         return g.second.largest;
+       }}}.table("di", "", sorted);
   ScopeGroup sum;
-  for (const auto *one : sorted) {
-    const auto &[key, group] = *one;
-    const auto &[kind, state, field] = key;
-    rows.push_back({group.count, group.services, group.disposables, group.most, kind, state, field, group.largest});
+  for (const auto &[key, group] : groups) {
     sum.count += group.count;
     sum.services += group.services;
     sum.disposables += group.disposables;
-    if (rows.size() <= 20)
-      explain_compiled_names(field, table.notes);
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.count;
-  total[1] = sum.services;
-  total[2] = sum.disposables;
-  total[6] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total = total_row(table, {{"count", sum.count},
+                                  {"services", sum.services},
+                                  {"disposables", sum.disposables},
+                                  {"held_by", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(table.notes.begin(),
                      "Disposables: objects that a scope keeps until it is disposed, also those that nobody else uses; "
                      "Most: of one scope; singletons that are not disposable are kept elsewhere and not counted");

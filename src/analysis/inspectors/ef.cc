@@ -10,11 +10,11 @@
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <tuple>
 
 namespace dnheap {
 
@@ -48,7 +48,10 @@ struct ContextGroup {
   Address largest = 0;
   u64 all() const { return tracked.all(); }
 };
-using ContextKey = std::tuple<std::string, std::string, std::string>; // state, type, field
+struct ContextKey {
+  std::string state, type, held_by;
+  auto operator<=>(const ContextKey &) const = default;
+};
 
 class ContextReader {
 public:
@@ -126,35 +129,37 @@ private:
 };
 
 report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
-  report::Table table;
-  table.name = "ef";
-  table.columns = {{"count", "Count", Kind::count},      {"tracked", "Tracked", Kind::count},
-                   {"most", "Most", Kind::count},        {"unchanged", "Unchanged", Kind::count},
-                   {"added", "Added", Kind::count},      {"modified", "Modified", Kind::count},
-                   {"deleted", "Deleted", Kind::count},  {"state", "State", Kind::text},
-                   {"type", "Type", Kind::text},         {"held_by", "Held by", Kind::text},
-                   {"example", "Largest", Kind::address}};
-  std::vector<report::Row> rows;
+  using G = std::pair<const ContextKey, ContextGroup>;
+  const std::vector<const G *> sorted = largest_first(groups, &ContextGroup::all);
+  auto in_state = [](u64 state) { return [state](const G &g) { return g.second.tracked.by_state[state]; }; };
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"tracked", "Tracked", Kind::count}, [](const G &g) { return g.second.all(); }},
+      {{"most", "Most", Kind::count}, [](const G &g) { return g.second.most; }},
+      {{"unchanged", "Unchanged", Kind::count}, in_state(0)},
+      {{"added", "Added", Kind::count}, in_state(1)},
+      {{"modified", "Modified", Kind::count}, in_state(2)},
+      {{"deleted", "Deleted", Kind::count}, in_state(3)},
+      {{"state", "State", Kind::text}, [](const G &g) { return g.first.state; }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"example", "Largest", Kind::address}, [](const G &g) {
+         return g.second.largest;
+       }}}.table("ef", "", sorted);
   ContextGroup sum;
-  for (const auto *one : largest_first(groups, &ContextGroup::all)) {
-    const auto &[state, type, field] = one->first;
-    const ContextGroup &group = one->second;
-    const auto &by_state = group.tracked.by_state;
-    rows.push_back({group.count, group.all(), group.most, by_state[0], by_state[1], by_state[2], by_state[3], state,
-                    type, field, group.largest});
+  for (const auto &[key, group] : groups) {
     sum.count += group.count;
     sum.tracked.add(group.tracked);
-    if (rows.size() <= 20)
-      explain_compiled_names(field, table.notes);
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.count;
-  total[1] = sum.all();
-  for (u64 i = 0; i < sum.tracked.by_state.size(); ++i)
-    total[3 + i] = sum.tracked.by_state[i];
-  total[8] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total = total_row(table, {{"count", sum.count},
+                                  {"tracked", sum.all()},
+                                  {"unchanged", sum.tracked.by_state[0]},
+                                  {"added", sum.tracked.by_state[1]},
+                                  {"modified", sum.tracked.by_state[2]},
+                                  {"deleted", sum.tracked.by_state[3]},
+                                  {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(
       table.notes.begin(),
       "Tracked: entities that change trackers keep, those of contexts that were disposed, too; Most: of one "

@@ -6,6 +6,7 @@
 #include "analysis/shapes/largest_first.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -99,41 +100,47 @@ std::vector<std::pair<std::pair<std::string, std::string>, u64>> by_count(const 
   return out;
 }
 
+std::vector<Cell> method_cells(const EventGroup &group) {
+  std::vector<Cell> out;
+  for (const auto &[handler, count] : by_count(group))
+    out.push_back(std::vector<Fact>{
+        {"method", handler.first}, {"target_type", report::text_cell(handler.second)}, {"count", count}});
+  return out;
+}
+
+std::string methods_text(const EventGroup &group) {
+  std::string out;
+  u64 shown = 0;
+  for (const auto &[handler, count] : by_count(group))
+    if (shown++ < most_shown_handlers)
+      out += (out.empty() ? "" : ", ") + handler.first + (count > 1 ? " ×" + count_text(count) : "");
+  return out + (shown > most_shown_handlers ? ", … " + count_text(shown - most_shown_handlers) + " more" : "");
+}
+
 report::Table events_table(const EventGroups &groups) {
-  report::Table table;
-  table.name = "events";
-  table.columns = {{"handlers", "Handlers", Kind::count},
-                   {"publishers", "Publishers", Kind::count},
-                   {"most", "Most", Kind::count},
-                   {"targets", "Targets", Kind::count},
-                   {"target_bytes", "Their bytes", Kind::bytes},
-                   {"event", "Event", Kind::text},
-                   {"methods", "Handlers", Kind::nested, Shown::in_data},
-                   {"methods_text", "Calls", Kind::text, Shown::in_text},
-                   {"type", "Type", Kind::text, Shown::in_data},
-                   {"example", "Largest", Kind::address}};
   // Groups that nobody holds come last: if n handlers were added one by one, n²/2 are in garbage delegates.
   auto sorted = largest_first(groups, &EventGroup::handlers);
   std::stable_partition(sorted.begin(), sorted.end(), [](const auto *one) { return one->first.first != nobody; });
-  std::vector<report::Row> rows;
-  for (const auto *one : sorted) {
-    const EventGroup &group = one->second;
-    std::vector<Cell> methods;
-    std::string text;
-    for (const auto &[handler, count] : by_count(group)) {
-      if (methods.size() < most_shown_handlers)
-        text += (text.empty() ? "" : ", ") + handler.first + (count > 1 ? " ×" + count_text(count) : "");
-      methods.push_back(std::vector<Fact>{
-          {"method", handler.first}, {"target_type", report::text_cell(handler.second)}, {"count", count}});
-      if (methods.size() <= most_shown_handlers)
+  using G = EventGroups::value_type;
+  report::Table table = report::ColumnsOf<G>{
+      {{"handlers", "Handlers", Kind::count}, [](const G &g) { return g.second.handlers; }},
+      {{"publishers", "Publishers", Kind::count}, [](const G &g) { return g.second.publishers; }},
+      {{"most", "Most", Kind::count}, [](const G &g) { return g.second.most; }},
+      {{"targets", "Targets", Kind::count}, [](const G &g) { return u64{g.second.targets.size()}; }},
+      {{"target_bytes", "Their bytes", Kind::bytes}, [](const G &g) { return g.second.target_bytes; }},
+      {{"event", "Event", Kind::text}, [](const G &g) { return g.first.first; }},
+      {{"methods", "Handlers", Kind::nested, Shown::in_data}, [](const G &g) { return method_cells(g.second); }},
+      {{"methods_text", "Calls", Kind::text, Shown::in_text}, [](const G &g) { return methods_text(g.second); }},
+      {{"type", "Type", Kind::text, Shown::in_data}, [](const G &g) { return g.first.second; }},
+      {{"example", "Largest", Kind::address}, [](const G &g) {
+         return g.second.largest;
+       }}}.table("events", "", sorted);
+  for (const G *one : sorted) {
+    u64 count = 0;
+    for (const auto &[handler, calls] : by_count(one->second))
+      if (count++ < most_shown_handlers)
         explain_compiled_names(handler.first, table.notes);
-    }
-    if (methods.size() > most_shown_handlers)
-      text += ", … " + count_text(methods.size() - most_shown_handlers) + " more";
-    rows.push_back({group.handlers, group.publishers, group.most, u64{group.targets.size()}, group.target_bytes,
-                    one->first.first, std::move(methods), text, one->first.second, group.largest});
   }
-  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "objects/references.h"
 #include "objects/roots.h"
+#include "report/columns_of.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -40,21 +41,16 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
     sum.bytes += bytes;
   }
   const auto sorted = largest_first(types, &DueType::count);
-  report::Table table;
-  table.name = "finalizers";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"type", "Type", Kind::text},
-                   {"example", "Example", Kind::address}};
-  std::vector<report::Row> rows;
-  for (const auto *one : sorted)
-    rows.push_back({one->second.count, one->second.bytes, one->first, one->second.example});
-  report::Row total(table.columns.size());
-  total[0] = sum.count;
-  total[1] = sum.bytes;
-  total[2] = total_of(rows.size(), "type");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  using T = decltype(types)::value_type; // name and sum
+  report::Table table = report::ColumnsOf<T>{
+      {{"count", "Count", Kind::count}, [](const T &t) { return t.second.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const T &t) { return t.second.bytes; }},
+      {{"type", "Type", Kind::text}, &T::first},
+      {{"example", "Example", Kind::address}, [](const T &t) {
+         return t.second.example;
+       }}}.table("finalizers", "", sorted);
+  table.total =
+      total_row(table, {{"count", sum.count}, {"bytes", sum.bytes}, {"type", total_of(sorted.size(), "type")}});
   if (sum.count) {
     table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
     std::vector<std::string> problems;

@@ -6,11 +6,11 @@
 #include "base/text.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <tuple>
 #include <unordered_set>
 
 namespace dnheap {
@@ -28,7 +28,12 @@ struct PooledArrays {
   u64 count = 0, bytes = 0;
   Address example = 0;
 };
-using PooledKey = std::tuple<std::string, u32, const char *>; // type, length, where
+struct PooledKey {
+  std::string type;
+  u32 length;
+  std::string_view kept_for;
+  auto operator<=>(const PooledKey &) const = default;
+};
 
 class PooledArrayReader {
 public:
@@ -105,26 +110,23 @@ void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer)
   PooledArrayReader reader(snapshot);
   const std::map<PooledKey, PooledArrays> found = reader.read();
   const auto sorted = largest_first(found, &PooledArrays::bytes);
-  report::Table table;
-  table.name = "pools";
-  table.columns = {{"bytes", "Bytes", Kind::bytes},   {"count", "Arrays", Kind::count},
-                   {"length", "Length", Kind::count}, {"kept_for", "Kept for", Kind::text},
-                   {"type", "Type", Kind::text},      {"example", "Example", Kind::address}};
-  std::vector<report::Row> rows;
+  using G = std::pair<const PooledKey, PooledArrays>;
+  report::Table table = report::ColumnsOf<G>{
+      {{"bytes", "Bytes", Kind::bytes}, [](const G &g) { return g.second.bytes; }},
+      {{"count", "Arrays", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"length", "Length", Kind::count}, [](const G &g) { return g.first.length; }},
+      {{"kept_for", "Kept for", Kind::text}, [](const G &g) { return std::string(g.first.kept_for); }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"example", "Example", Kind::address}, [](const G &g) {
+         return g.second.example;
+       }}}.table("pools", "", sorted);
   PooledArrays sum;
-  for (const auto *one : sorted) {
-    const auto &[key, arrays] = *one;
-    const auto &[type, length, where] = key;
-    rows.push_back({arrays.bytes, arrays.count, u64{length}, where, type, arrays.example});
+  for (const auto &[key, arrays] : found) {
     sum.bytes += arrays.bytes;
     sum.count += arrays.count;
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.bytes;
-  total[1] = sum.count;
-  total[4] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total =
+      total_row(table, {{"bytes", sum.bytes}, {"count", sum.count}, {"type", total_of(sorted.size(), "row")}});
   table.notes.push_back("only arrays that ArrayPool<T>.Shared keeps for later; rented ones look like any other array");
   if (reader.unknown)
     answer.completeness->notes.add(fmt::format(

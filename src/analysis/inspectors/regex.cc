@@ -11,12 +11,12 @@
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace dnheap {
 
@@ -49,8 +49,12 @@ struct RegexGroup {
   bool has_all_patterns = true;
   Address example = 0;
 };
-using RegexKey = std::tuple<std::string, std::string, std::string, bool, std::string>; // type, engine, options, is
-                                                                                       // cached, held by
+struct RegexKey {
+  std::string type, engine, options;
+  bool is_cached;
+  std::string held_by;
+  auto operator<=>(const RegexKey &) const = default;
+};
 using RegexGroups = std::map<RegexKey, RegexGroup>;
 
 std::string options_text(u32 options) {
@@ -74,32 +78,26 @@ std::string engine_of(const Runtime &runtime, FieldReader &fields, Address facto
 }
 
 report::Table regex_table(const RegexGroups &groups) {
-  report::Table table;
-  table.name = "regex";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"patterns", "Patterns", Kind::count},
-                   {"engine", "Run", Kind::text},
-                   {"options", "Options", Kind::text},
-                   {"is_cached", "", Kind::boolean, report::Shown::in_data},
-                   {"type", "Type", Kind::text},
-                   {"held_by", "Held by", Kind::text},
-                   {"example", "Example", Kind::address}};
-  std::vector<report::Row> rows;
+  using G = RegexGroups::value_type;
+  const std::vector<const G *> sorted = largest_first(groups, &RegexGroup::count);
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"patterns", "Patterns", Kind::count},
+       [](const G &g) { return g.second.has_all_patterns ? Cell(u64{g.second.patterns.size()}) : Cell(); }},
+      {{"engine", "Run", Kind::text}, [](const G &g) { return report::text_cell(g.first.engine); }},
+      {{"options", "Options", Kind::text}, [](const G &g) { return g.first.options; }},
+      {{"is_cached", "", Kind::boolean, report::Shown::in_data}, [](const G &g) { return g.first.is_cached; }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"example", "Example", Kind::address}, [](const G &g) {
+         return g.second.example;
+       }}}.table("regex", "", sorted);
   u64 sum = 0;
-  for (const auto *one : largest_first(groups, &RegexGroup::count)) {
-    const auto &[type, engine, options, is_cached, held] = one->first;
-    const RegexGroup &group = one->second;
-    rows.push_back({group.count, group.has_all_patterns ? Cell(u64{group.patterns.size()}) : Cell(),
-                    report::text_cell(engine), options, is_cached, type, held, group.example});
+  for (const auto &[key, group] : groups)
     sum += group.count;
-    if (rows.size() <= 20)
-      explain_compiled_names(held, table.notes);
-  }
-  report::Row total(table.columns.size());
-  total[0] = sum;
-  total[5] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total = total_row(table, {{"count", sum}, {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(table.notes.begin(),
                      "Patterns: number of different ones. If there are many more objects, one static Regex would do");
   return table;

@@ -9,11 +9,11 @@
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace dnheap {
 
@@ -52,8 +52,10 @@ struct RequestGroup {
   u64 count = 0;
   Address example = 0;
 };
-using RequestKey =
-    std::tuple<std::string, std::string, std::string, std::string, std::string>; // in the order of the columns
+struct RequestKey {
+  std::string kind, state, method, type, held_by;
+  auto operator<=>(const RequestKey &) const = default;
+};
 
 // Reads the heap for one answer.
 class Requests {
@@ -165,27 +167,24 @@ private:
 };
 
 report::Table requests_table(const std::map<RequestKey, RequestGroup> &groups) {
-  report::Table table;
-  table.name = "requests";
-  table.columns = {{"count", "Count", Kind::count},      {"kind", "Kind", Kind::text},
-                   {"state", "State", Kind::text},       {"method", "Method", Kind::text},
-                   {"type", "Type", Kind::text},         {"held_by", "Held by", Kind::text},
-                   {"example", "Example", Kind::address}};
-  std::vector<report::Row> rows;
+  using G = std::pair<const RequestKey, RequestGroup>;
+  const std::vector<const G *> sorted = largest_first(groups, &RequestGroup::count);
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"kind", "Kind", Kind::text}, [](const G &g) { return g.first.kind; }},
+      {{"state", "State", Kind::text}, [](const G &g) { return g.first.state; }},
+      {{"method", "Method", Kind::text}, [](const G &g) { return report::text_cell(g.first.method); }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return report::text_cell(g.first.held_by); }},
+      {{"example", "Example", Kind::address}, [](const G &g) {
+         return g.second.example;
+       }}}.table("requests", "", sorted);
   u64 sum = 0;
-  for (const auto *one : largest_first(groups, &RequestGroup::count)) {
-    const auto &[kind, state, method, type, field] = one->first;
-    rows.push_back({one->second.count, kind, state, report::text_cell(method), type, report::text_cell(field),
-                    one->second.example});
-    sum += one->second.count;
-    if (rows.size() <= 20)
-      explain_compiled_names(field, table.notes);
-  }
-  report::Row total(table.columns.size());
-  total[0] = sum;
-  total[4] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  for (const auto &[key, group] : groups)
+    sum += group.count;
+  table.total = total_row(table, {{"count", sum}, {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(table.notes.begin(),
                      "A request is a connection of HTTP/1, or a stream of HTTP/2 or HTTP/3, which are used again; a "
                      "context that has ended is useless to its holder; 'show ADDRESS --values' shows a request's path");
@@ -202,7 +201,7 @@ void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answ
     answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
   // Suggests contexts first that are held after their request ended.
   auto rank = [](const auto &one) {
-    return std::pair(std::get<0>(one.first) == "context" && std::get<1>(one.first) == "ended", one.second.count);
+    return std::pair(one.first.kind == "context" && one.first.state == "ended", one.second.count);
   };
   const auto most = std::max_element(requests.groups().begin(), requests.groups().end(),
                                      [&](const auto &a, const auto &b) { return rank(a) < rank(b); });

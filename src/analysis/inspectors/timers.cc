@@ -7,11 +7,11 @@
 #include "analysis/shapes/largest_first.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <tuple>
 
 namespace dnheap {
 
@@ -193,7 +193,13 @@ struct TimerGroup {
   u32 due_least = never, due_most = 0;
   Address example = 0;
 };
-using TimerKey = std::tuple<std::string, std::string, std::string, std::string, u32, bool, std::string>;
+struct TimerKey {
+  std::string kind, callback, target_type, state_type;
+  u32 period;
+  bool is_active;
+  std::string held_by;
+  auto operator<=>(const TimerKey &) const = default;
+};
 
 std::string due_text(const TimerGroup &group) {
   return group.due_least == group.due_most
@@ -202,41 +208,38 @@ std::string due_text(const TimerGroup &group) {
 }
 
 report::Table timers_table(const std::map<TimerKey, TimerGroup> &groups) {
-  report::Table table;
-  table.name = "timers";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"kind", "Kind", Kind::text},
-                   {"active", "Active", Kind::boolean},
-                   {"period_ms", "", Kind::number, Shown::in_data},
-                   {"due_ms_least", "", Kind::number, Shown::in_data},
-                   {"due_ms_most", "", Kind::number, Shown::in_data},
-                   {"period", "Period", Kind::text, Shown::in_text},
-                   {"due", "Due", Kind::text, Shown::in_text},
-                   {"callback", "Calls", Kind::text},
-                   {"target_type", "On", Kind::text, Shown::in_data},
-                   {"state_type", "With", Kind::text},
-                   {"held_by", "Held by", Kind::text},
-                   {"example", "Example", Kind::address}};
-  const auto sorted = largest_first(groups, &TimerGroup::count);
-  std::vector<report::Row> rows;
+  using G = std::pair<const TimerKey, TimerGroup>;
+  const std::vector<const G *> sorted = largest_first(groups, &TimerGroup::count);
+  auto if_active = [](u32 TimerGroup::*member) {
+    return [member](const G &g) { return g.first.is_active ? Cell(g.second.*member) : Cell(); };
+  };
+  report::Table table = report::ColumnsOf<G>{
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"kind", "Kind", Kind::text}, [](const G &g) { return g.first.kind; }},
+      {{"active", "Active", Kind::boolean}, [](const G &g) { return g.first.is_active; }},
+      {{"period_ms", "", Kind::number, Shown::in_data},
+       [](const G &g) { return g.first.period == never ? Cell() : Cell(g.first.period); }},
+      {{"due_ms_least", "", Kind::number, Shown::in_data}, if_active(&TimerGroup::due_least)},
+      {{"due_ms_most", "", Kind::number, Shown::in_data}, if_active(&TimerGroup::due_most)},
+      {{"period", "Period", Kind::text, Shown::in_text},
+       [](const G &g) { return g.first.period == never ? Cell() : Cell(milliseconds_text(g.first.period)); }},
+      {{"due", "Due", Kind::text, Shown::in_text},
+       [](const G &g) { return g.first.is_active ? Cell(due_text(g.second)) : Cell(); }},
+      {{"callback", "Calls", Kind::text}, [](const G &g) { return report::text_cell(g.first.callback); }},
+      {{"target_type", "On", Kind::text, Shown::in_data},
+       [](const G &g) { return report::text_cell(g.first.target_type); }},
+      {{"state_type", "With", Kind::text}, [](const G &g) { return report::text_cell(g.first.state_type); }},
+      {{"held_by", "Held by", Kind::text}, [](const G &g) { return g.first.held_by; }},
+      {{"example", "Example", Kind::address}, [](const G &g) {
+         return g.second.example;
+       }}}.table("timers", "", sorted);
   u64 sum = 0;
-  for (const auto *one : sorted) {
-    const auto &[key, group] = *one;
-    const auto &[kind, callback, target, state, period, is_active, held_by] = key;
-    sum += group.count;
-    rows.push_back({group.count, kind, is_active, period == never ? Cell() : Cell(u64{period}),
-                    is_active ? Cell(u64{group.due_least}) : Cell(), is_active ? Cell(u64{group.due_most}) : Cell(),
-                    period == never ? Cell() : Cell(milliseconds_text(period)),
-                    is_active ? Cell(due_text(group)) : Cell(), report::text_cell(callback), report::text_cell(target),
-                    report::text_cell(state), held_by, group.example});
-    explain_compiled_names(callback, table.notes);
-    explain_compiled_names(held_by, table.notes);
+  for (const G *one : sorted) {
+    sum += one->second.count;
+    explain_compiled_names(one->first.callback, table.notes);
+    explain_compiled_names(one->first.held_by, table.notes);
   }
-  report::Row total(table.columns.size());
-  total[0] = sum;
-  total[1] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  table.total = total_row(table, {{"count", sum}, {"kind", total_of(sorted.size(), "row")}});
   return table;
 }
 

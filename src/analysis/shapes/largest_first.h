@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace dnheap {
@@ -17,6 +18,11 @@ template <class Groups, class By> auto largest_first(const Groups &groups, By by
     return std::invoke(by, a->second) > std::invoke(by, b->second);
   });
   return out;
+}
+
+// Returns the groups whose names are explained below a table: those that people see first.
+template <class Group> std::span<const Group *const> first_of(const std::vector<const Group *> &sorted) {
+  return std::span(sorted).first(std::min<std::size_t>(sorted.size(), 20));
 }
 
 } // namespace dnheap

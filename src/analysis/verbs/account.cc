@@ -5,6 +5,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/live.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,9 +24,12 @@ bool asks_for_life(const Question &question) { return question.life != Life::any
 
 Table arenas_table(const MallocArenas &malloc, bool is_shown) {
   struct Sum {
+    const MallocArena &arena;
     u64 heaps = 0, bytes = 0, in_use = 0, cached = 0, free = 0, top = 0, chunks = 0;
   };
-  std::vector<Sum> sums(malloc.arenas.size());
+  std::vector<Sum> sums;
+  for (const MallocArena &arena : malloc.arenas)
+    sums.push_back({arena});
   for (const MallocHeap &heap : malloc.heaps) {
     Sum &sum = sums[heap.arena];
     ++sum.heaps;
@@ -36,22 +40,19 @@ Table arenas_table(const MallocArenas &malloc, bool is_shown) {
     sum.top += heap.top;
     sum.chunks += heap.chunks;
   }
-  std::vector<Row> rows;
-  for (u64 i = 0; i < sums.size(); ++i) {
-    const MallocArena &arena = malloc.arenas[i];
-    const Sum &s = sums[i];
-    rows.push_back({arena.address ? Cell(arena.address) : Cell(), arena.is_main, s.heaps, s.bytes, s.chunks, s.in_use,
-                    s.cached, s.free, s.top});
-  }
-  Table table;
-  table.name = "arenas";
-  table.title = "Arenas of malloc";
+  using S = Sum;
+  Table table = report::ColumnsOf<S>{
+      {{"arena", "Arena", Kind::address}, [](const S &s) { return s.arena.address ? Cell(s.arena.address) : Cell(); }},
+      {{"main", "Main", Kind::boolean}, [](const S &s) { return s.arena.is_main; }},
+      {{"heaps", "Heaps", Kind::count}, &S::heaps},
+      {{"bytes", "Bytes", Kind::bytes}, &S::bytes},
+      {{"blocks", "Blocks", Kind::count}, &S::chunks},
+      {{"in_use", "In use", Kind::bytes}, &S::in_use},
+      {{"cached", "Kept", Kind::bytes}, &S::cached},
+      {{"free", "Free", Kind::bytes}, &S::free},
+      {{"top", "Not handed out", Kind::bytes},
+       &S::top}}.table("arenas", "Arenas of malloc", sums);
   table.shown = is_shown ? Shown::everywhere : Shown::in_data;
-  table.columns = {
-      {"arena", "Arena", Kind::address}, {"main", "Main", Kind::boolean},   {"heaps", "Heaps", Kind::count},
-      {"bytes", "Bytes", Kind::bytes},   {"blocks", "Blocks", Kind::count}, {"in_use", "In use", Kind::bytes},
-      {"cached", "Kept", Kind::bytes},   {"free", "Free", Kind::bytes},     {"top", "Not handed out", Kind::bytes}};
-  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -61,21 +62,21 @@ Table unknown_table(std::vector<UnknownStretch> stretches, bool is_process, bool
   std::stable_sort(stretches.begin(), stretches.end(),
                    [](const UnknownStretch &a, const UnknownStretch &b) { return a.end - a.start > b.end - b.start; });
   stretches.resize(std::min<u64>(stretches.size(), most));
-  std::vector<Row> rows;
-  for (const UnknownStretch &s : stretches) {
-    const std::string access =
-        std::string(s.readable ? "r" : "-") + (s.writable ? "w" : "-") + (s.executable ? "x" : "-");
-    rows.push_back({s.start, s.end, s.end - s.start, is_process ? Cell() : Cell(s.stored), access,
-                    s.name.empty() ? Cell() : Cell(printable(s.name))});
-  }
-  Table table;
-  table.name = "not_identified";
-  table.title = "Not identified";
+  using S = UnknownStretch;
+  Table table = report::ColumnsOf<S>{
+      {{"start", "Start", Kind::address}, &S::start},
+      {{"end", "End", Kind::address}, &S::end},
+      {{"bytes", "Bytes", Kind::bytes}, [](const S &s) { return s.end - s.start; }},
+      {{"dump_bytes", "In dump", Kind::bytes, Shown::in_data},
+       [=](const S &s) { return is_process ? Cell() : Cell(s.stored); }},
+      {{"access", "Access", Kind::text},
+       [](const S &s) {
+         return std::string(s.readable ? "r" : "-") + (s.writable ? "w" : "-") + (s.executable ? "x" : "-");
+       }},
+      {{"name", "Name", Kind::text}, [](const S &s) {
+         return s.name.empty() ? Cell() : Cell(printable(s.name));
+       }}}.table("not_identified", "Not identified", stretches);
   table.shown = is_shown ? Shown::everywhere : Shown::in_data;
-  table.columns = {{"start", "Start", Kind::address}, {"end", "End", Kind::address},
-                   {"bytes", "Bytes", Kind::bytes},   {"dump_bytes", "In dump", Kind::bytes, Shown::in_data},
-                   {"access", "Access", Kind::text},  {"name", "Name", Kind::text}};
-  table.set_rows(std::move(rows));
   return table;
 }
 

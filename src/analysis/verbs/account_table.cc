@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "objects/live.h"
+#include "report/columns_of.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@ namespace {
 
 using report::Cell;
 using report::Kind;
-using report::Row;
 using report::Shown;
 
 // Returns the number of the class's pieces in words, such as " (3 regions)"; empty if there are none.
@@ -41,49 +41,42 @@ std::string pieces_text(MemoryClass memory, const AccountMap &map) {
 report::Table account_table(const AccountMap &map, bool is_process, bool in_text) {
   const Shown of_dumps = is_process ? Shown::in_data : Shown::everywhere,
               of_processes = map.resident ? Shown::everywhere : Shown::in_data;
-  report::Table table;
-  table.name = "account";
-  table.shown = in_text ? Shown::everywhere : Shown::in_data;
-  table.columns = {{"class", "Class", Kind::text, Shown::in_data},
-                   {"group", "Group", Kind::text, Shown::in_data},
-                   {"bytes", "Mapped", Kind::bytes},
-                   {"dump_bytes", "In dump", Kind::bytes, of_dumps},
-                   {"resident_low", "Resident", Kind::bytes, of_processes},
-                   {"resident_high", "at most", Kind::bytes, of_processes},
-                   {"share", "Share", Kind::percent},
-                   {"pieces", "", Kind::count, Shown::in_data},
-                   {"what", "What", Kind::text, Shown::everywhere, true}};
   const u64 accessible = map.mapped - map.of(MemoryClass::reserved).bytes;
-  auto resident = [&](MemoryClass memory, u64 bytes) {
-    return map.resident && !(map.is_estimate && is_of_files(memory)) ? Cell(bytes) : Cell();
+  auto resident = [&](u64 ClassSum::*member) {
+    return [&map, member](const MemoryClass &memory) {
+      return map.resident && !(map.is_estimate && is_of_files(memory)) ? Cell(map.of(memory).*member) : Cell();
+    };
   };
   auto stored = [&](u64 bytes) { return is_process ? Cell() : Cell(bytes); };
   auto share = [&](u64 bytes) {
     return accessible ? Cell(static_cast<double>(bytes) / static_cast<double>(accessible)) : Cell();
   };
-  std::vector<Row> rows;
-  for (u32 i = 0; i < memory_class_count; ++i) {
-    const auto memory = static_cast<MemoryClass>(i);
-    const ClassSum &sum = map.of(memory);
-    const bool is_reserved = memory == MemoryClass::reserved;
-    if (sum.bytes == 0)
-      continue;
-    rows.push_back({name_of(memory), group_of(memory), sum.bytes, stored(sum.stored),
-                    resident(memory, sum.resident_low), resident(memory, sum.resident_high),
-                    is_reserved ? Cell() : share(sum.bytes), sum.pieces, text_of(memory) + pieces_text(memory, map)});
-  }
-  const u64 reserved = map.of(MemoryClass::reserved).bytes;
-  table.total = Row{Cell(),
-                    Cell(),
-                    accessible,
-                    stored(map.stored),
-                    map.resident ? Cell(map.resident->first) : Cell(),
-                    map.resident ? Cell(map.resident->second) : Cell(),
-                    share(accessible),
-                    Cell(),
-                    reserved ? "total, without what is only reserved" : "total"};
+  std::vector<MemoryClass> classes;
+  for (u32 i = 0; i < memory_class_count; ++i)
+    if (const auto memory = static_cast<MemoryClass>(i); map.of(memory).bytes)
+      classes.push_back(memory);
+  using C = MemoryClass;
+  report::Table table = report::ColumnsOf<C>{
+      {{"class", "Class", Kind::text, Shown::in_data}, [](C c) { return name_of(c); }},
+      {{"group", "Group", Kind::text, Shown::in_data}, [](C c) { return group_of(c); }},
+      {{"bytes", "Mapped", Kind::bytes}, [&](C c) { return map.of(c).bytes; }},
+      {{"dump_bytes", "In dump", Kind::bytes, of_dumps}, [&](C c) { return stored(map.of(c).stored); }},
+      {{"resident_low", "Resident", Kind::bytes, of_processes}, resident(&ClassSum::resident_low)},
+      {{"resident_high", "at most", Kind::bytes, of_processes}, resident(&ClassSum::resident_high)},
+      {{"share", "Share", Kind::percent}, [&](C c) { return c == C::reserved ? Cell() : share(map.of(c).bytes); }},
+      {{"pieces", "", Kind::count, Shown::in_data}, [&](C c) { return map.of(c).pieces; }},
+      {{"what", "What", Kind::text, Shown::everywhere, true}, [&](C c) {
+         return text_of(c) + pieces_text(c, map);
+       }}}.table("account", "", classes);
+  table.shown = in_text ? Shown::everywhere : Shown::in_data;
+  table.total =
+      total_row(table, {{"bytes", accessible},
+                        {"dump_bytes", stored(map.stored)},
+                        {"resident_low", map.resident ? Cell(map.resident->first) : Cell()},
+                        {"resident_high", map.resident ? Cell(map.resident->second) : Cell()},
+                        {"share", share(accessible)},
+                        {"what", map.of(C::reserved).bytes ? "total, without what is only reserved" : "total"}});
   table.whole = true;
-  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
+#include "report/columns_of.h"
 #include "snapshot/source_lines.h"
 
 #include <algorithm>
@@ -91,55 +92,51 @@ std::string callers(const AsyncStack &stack, SourceLines &lines) {
 
 report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
                           const std::vector<std::optional<u64>> *retained, SourceLines &source_lines) {
-  report::Table table;
-  table.name = "calls";
-  table.columns = {{"count", "Count", Kind::count}, {"calls", "Calls", Kind::count}};
-  if (retained)
-    table.columns.push_back({"retained", "Retained", Kind::bytes});
-  for (const report::Column &column :
-       std::initializer_list<report::Column>{{"method", "Method", Kind::text, Shown::in_data},
-                                             {"where", "Method", Kind::text, Shown::in_text},
-                                             {"state", "Await", Kind::number},
-                                             {"awaits", "Waits for", Kind::text},
-                                             {"awaits_type", "Type", Kind::text, Shown::in_data},
-                                             {"called_by", "For", Kind::text, Shown::in_text},
-                                             {"example", "Example", Kind::address},
-                                             {"stack", "Stack", Kind::nested, Shown::in_data},
-                                             {"states", "States", Kind::nested, Shown::in_data},
-                                             {"sources", "", Kind::nested, Shown::in_data},
-                                             {"lines", "", Kind::nested, Shown::in_data}})
-    table.columns.push_back(column);
-  std::vector<report::Row> rows;
+  struct Call {
+    const AsyncStack *stack;
+    Cell retained;
+    std::vector<Cell> methods, states, sources, lines; // by frame
+    const AsyncFrame &first() const { return stack->frames.front(); }
+  };
+  std::vector<Call> all;
   u64 sum = 0, calls = 0;
   for (u64 i = 0; i < stacks.stacks().size(); ++i) {
     const AsyncStack &stack = stacks.stacks()[i];
     sum += stack.count;
     calls += stack.calls;
-    report::Row row = {stack.count, stack.calls};
+    Call &call = all.emplace_back();
+    call.stack = &stack;
     if (retained)
-      row.push_back((*retained)[i]);
-    std::vector<Cell> methods, states, sources, lines;
+      call.retained = (*retained)[i];
     for (const AsyncFrame &frame : stack.frames) {
-      methods.push_back(frame.method);
-      states.push_back(frame.state);
+      call.methods.push_back(frame.method);
+      call.states.push_back(frame.state);
       const SourceLine line = line_of(frame, source_lines);
-      sources.push_back(report::text_cell(line.file));
-      lines.push_back(line ? Cell(u64{line.line}) : Cell());
+      call.sources.push_back(report::text_cell(line.file));
+      call.lines.push_back(line ? Cell(u64{line.line}) : Cell());
     }
-    const AsyncFrame &first = stack.frames.front();
-    row.insert(row.end(),
-               {Cell(first.method), Cell(with_line(first, source_lines)), Cell(first.state), Cell(stack.awaits.what),
-                report::text_cell(stack.awaits.type), Cell(callers(stack, source_lines)),
-                Cell(tasks.address(stack.example)), Cell(std::move(methods)), Cell(std::move(states)),
-                Cell(std::move(sources)), Cell(std::move(lines))});
-    rows.push_back(std::move(row));
   }
-  report::Row total(table.columns.size());
-  total[0] = sum;
-  total[1] = calls;
-  total[retained ? 4 : 3] = total_of(rows.size(), "kind");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  using C = Call;
+  report::ColumnsOf<C> columns = {{{"count", "Count", Kind::count}, [](const C &c) { return c.stack->count; }},
+                                  {{"calls", "Calls", Kind::count}, [](const C &c) { return c.stack->calls; }}};
+  if (retained)
+    columns.add({{"retained", "Retained", Kind::bytes}, &C::retained});
+  columns.add({{"method", "Method", Kind::text, Shown::in_data}, [](const C &c) { return c.first().method; }});
+  columns.add({{"where", "Method", Kind::text, Shown::in_text},
+               [&](const C &c) { return with_line(c.first(), source_lines); }});
+  columns.add({{"state", "Await", Kind::number}, [](const C &c) { return c.first().state; }});
+  columns.add({{"awaits", "Waits for", Kind::text}, [](const C &c) { return c.stack->awaits.what; }});
+  columns.add({{"awaits_type", "Type", Kind::text, Shown::in_data},
+               [](const C &c) { return report::text_cell(c.stack->awaits.type); }});
+  columns.add(
+      {{"called_by", "For", Kind::text, Shown::in_text}, [&](const C &c) { return callers(*c.stack, source_lines); }});
+  columns.add({{"example", "Example", Kind::address}, [&](const C &c) { return tasks.address(c.stack->example); }});
+  columns.add({{"stack", "Stack", Kind::nested, Shown::in_data}, &C::methods});
+  columns.add({{"states", "States", Kind::nested, Shown::in_data}, &C::states});
+  columns.add({{"sources", "", Kind::nested, Shown::in_data}, &C::sources});
+  columns.add({{"lines", "", Kind::nested, Shown::in_data}, &C::lines});
+  report::Table table = columns.table("calls", "", all);
+  table.total = total_row(table, {{"count", sum}, {"calls", calls}, {"where", total_of(all.size(), "kind")}});
   if (retained)
     if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
       table.notes.push_back(
@@ -153,7 +150,8 @@ report::Table tasks_table(Tasks &tasks) {
     u64 count = 0, unobserved = 0;
     Address example = 0;
   };
-  std::map<std::pair<u32, TaskStatus>, Line> lines;
+  using Lines = std::map<std::pair<u32, TaskStatus>, Line>; // by type
+  Lines lines;
   for (TaskNumber task = 0; task < tasks.count(); ++task) {
     if (!tasks.type(task).flags_at)
       continue; // no task, but an object that is reused after completion
@@ -164,28 +162,24 @@ report::Table tasks_table(Tasks &tasks) {
     ++line.count;
     line.unobserved += unobserved;
   }
-  report::Table table;
-  table.name = "tasks";
-  table.title = "Tasks by status";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"status", "Status", Kind::text},
-                   {"unobserved", "Unobserved", Kind::count},
-                   {"example", "Example", Kind::address},
-                   {"type", "Type", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const auto &[key, line] : lines)
-    rows.push_back({line.count, name_of(key.second), line.unobserved, line.example, tasks.types()[key.first].name});
-  std::stable_sort(rows.begin(), rows.end(), [](const report::Row &a, const report::Row &b) {
-    for (u64 column : {2, 0}) // unobserved exceptions first
-      if (int order = compare(a[column], b[column]))
-        return order > 0;
-    for (u64 column : {4, 1})
-      if (int order = compare(a[column], b[column]))
-        return order < 0;
-    return false;
-  });
-  table.set_rows(std::move(rows));
-  return table;
+  // Unobserved exceptions come first.
+  std::vector<const Lines::value_type *> sorted;
+  for (const auto &one : lines)
+    sorted.push_back(&one);
+  auto rank = [&](const auto *one) {
+    const auto &[key, line] = *one;
+    return std::tuple(~line.unobserved, ~line.count, std::string_view(tasks.types()[key.first].name),
+                      std::string_view(name_of(key.second)));
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto *a, const auto *b) { return rank(a) < rank(b); });
+  using L = Lines::value_type;
+  return report::ColumnsOf<L>{
+      {{"count", "Count", Kind::count}, [](const L &l) { return l.second.count; }},
+      {{"status", "Status", Kind::text}, [](const L &l) { return name_of(l.first.second); }},
+      {{"unobserved", "Unobserved", Kind::count}, [](const L &l) { return l.second.unobserved; }},
+      {{"example", "Example", Kind::address}, [](const L &l) { return l.second.example; }},
+      {{"type", "Type", Kind::text}, [&](const L &l) { return tasks.types()[l.first.first].name; }}}
+      .table("tasks", "Tasks by status", sorted);
 }
 
 // Returns the workers by their stacks, as `report` counts them; where no thread is known to be a worker, as in
@@ -225,40 +219,37 @@ std::string pool_text(const PoolWorkers &pool, const PoolStands &stands) {
 }
 
 report::Table pool_table(const ThreadPool &pool, const PoolStands &stands) {
-  report::Table table;
-  table.name = "pool";
-  table.title = "Thread pool";
-  table.columns = {{"workers", "Workers", Kind::count}, {"working", "Busy", Kind::count},
-                   {"blocked", "Blocked", Kind::count}, {"in_task_wait", "In Task.Wait", Kind::count, Shown::in_data},
-                   {"goal", "Goal", Kind::count},       {"least", "Least", Kind::count},
-                   {"most", "Most", Kind::count},       {"queued", "Queued", Kind::count},
-                   {"text", "In words", Kind::text}};
+  using P = PoolStands;
   const PoolWorkers &w = pool.workers;
-  std::vector<report::Row> rows;
-  if (w.existing)
-    rows.push_back({stands.workers, stands.workers - stands.idle, stands.blocked, w.blocked, w.goal, w.least, w.most,
-                    stands.queued, pool_text(w, stands)});
-  else
+  const std::vector<P> known(w.existing ? 1 : 0, stands);
+  report::Table table = report::ColumnsOf<P>{
+      {{"workers", "Workers", Kind::count}, &P::workers},
+      {{"working", "Busy", Kind::count}, [](const P &p) { return p.workers - p.idle; }},
+      {{"blocked", "Blocked", Kind::count}, &P::blocked},
+      {{"in_task_wait", "In Task.Wait", Kind::count, Shown::in_data}, [&](const P &) { return w.blocked; }},
+      {{"goal", "Goal", Kind::count}, [&](const P &) { return w.goal; }},
+      {{"least", "Least", Kind::count}, [&](const P &) { return w.least; }},
+      {{"most", "Most", Kind::count}, [&](const P &) { return w.most; }},
+      {{"queued", "Queued", Kind::count}, &P::queued},
+      {{"text", "In words", Kind::text}, [&](const P &p) {
+         return pool_text(w, p);
+       }}}.table("pool", "Thread pool", known);
+  if (known.empty())
     table.shown = Shown::in_data;
-  table.set_rows(std::move(rows));
   return table;
 }
 
 report::Table queued_table(const ThreadPool &pool) {
-  report::Table table;
-  table.name = "queued";
-  table.title = "Work that waits for a worker";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"queue", "Queue", Kind::text},
-                   {"method", "Method", Kind::text},
-                   {"example", "Example", Kind::address},
-                   {"type", "Type", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const QueuedWork &work : pool.queued)
-    rows.push_back({work.count, work.queue, report::text_cell(work.method), work.example, work.type});
-  if (rows.empty())
+  using W = QueuedWork;
+  report::Table table = report::ColumnsOf<W>{
+      {{"count", "Count", Kind::count}, &W::count},
+      {{"queue", "Queue", Kind::text}, &W::queue},
+      {{"method", "Method", Kind::text}, [](const W &w) { return report::text_cell(w.method); }},
+      {{"example", "Example", Kind::address}, &W::example},
+      {{"type", "Type", Kind::text},
+       &W::type}}.table("queued", "Work that waits for a worker", pool.queued);
+  if (pool.queued.empty())
     table.shown = Shown::in_data;
-  table.set_rows(std::move(rows));
   return table;
 }
 

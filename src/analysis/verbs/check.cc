@@ -8,6 +8,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/host/host.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <array>
@@ -240,25 +241,27 @@ bool lacks_names(const Record &record) {
 }
 
 report::Table checks_table(const std::vector<Outcome> &outcomes) {
-  report::Table table;
-  table.name = "checks";
+  using O = Outcome;
+  report::Table table = report::ColumnsOf<O>{
+      {{"state", "", Kind::text, Shown::in_text},
+       [](const O &o) { return o.is_exceeded() ? "FAIL"
+                               : o.is_certain  ? "ok"
+                                               : "UNSURE"; }},
+      {{"exceeded", "", Kind::boolean, Shown::in_data}, &O::is_exceeded},
+      {{"certain", "", Kind::boolean, Shown::in_data}, &O::is_certain},
+      {{"kind", "", Kind::text, Shown::in_data}, [](const O &o) { return kind_of(*o.limit); }},
+      {{"metric", "", Kind::text, Shown::in_data}, [](const O &o) { return o.limit->metric; }},
+      {{"growth", "", Kind::boolean, Shown::in_data}, [](const O &o) { return o.limit->is_growth; }},
+      {{"value", "", Kind::number, Shown::in_data}, &O::value},
+      {{"before", "", Kind::number, Shown::in_data}, &O::before},
+      {{"limit", "", Kind::number, Shown::in_data}, &O::most},
+      {{"place", "", Kind::text, Shown::in_data}, [](const O &o) { return o.limit->place; }},
+      {{"text", "", Kind::text, Shown::in_data}, sentence_of},
+      {{"found", "Found", Kind::text, Shown::in_text}, found_text},
+      {{"allowed", "Limit", Kind::text, Shown::in_text}, allowed_text},
+      {{"name", "Name", Kind::text},
+       &O::name}}.table("checks", "", outcomes);
   table.whole = true;
-  table.columns = {{"state", "", Kind::text, Shown::in_text},        {"exceeded", "", Kind::boolean, Shown::in_data},
-                   {"certain", "", Kind::boolean, Shown::in_data},   {"kind", "", Kind::text, Shown::in_data},
-                   {"metric", "", Kind::text, Shown::in_data},       {"growth", "", Kind::boolean, Shown::in_data},
-                   {"value", "", Kind::number, Shown::in_data},      {"before", "", Kind::number, Shown::in_data},
-                   {"limit", "", Kind::number, Shown::in_data},      {"place", "", Kind::text, Shown::in_data},
-                   {"text", "", Kind::text, Shown::in_data},         {"found", "Found", Kind::text, Shown::in_text},
-                   {"allowed", "Limit", Kind::text, Shown::in_text}, {"name", "Name", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Outcome &of : outcomes)
-    rows.push_back({of.is_exceeded() ? "FAIL"
-                    : of.is_certain  ? "ok"
-                                     : "UNSURE",
-                    of.is_exceeded(), of.is_certain, kind_of(*of.limit), of.limit->metric, of.limit->is_growth,
-                    of.value, of.before, of.most, of.limit->place, sentence_of(of), found_text(of), allowed_text(of),
-                    of.name});
-  table.set_rows(std::move(rows));
   return table;
 }
 

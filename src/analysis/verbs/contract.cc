@@ -1,8 +1,10 @@
 // `contract`: which data contract did the target publish, and which values were derived instead? Shows each value with
 // its origin.
 #include "analysis/answer_head.h"
+#include "analysis/verbs/contracts_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 namespace dnheap {
 
@@ -11,40 +13,22 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-report::Table contracts_table(const ContractDescriptor &d) {
-  report::Table table;
-  table.name = "contracts";
-  table.title = "Contracts";
-  table.columns = {
-      {"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const auto &[name, version] : d.contracts)
-    rows.push_back({name, version, name_of(d.contract_origin.find(name)->second)});
-  table.set_rows(std::move(rows));
-  return table;
-}
-
 report::Table descriptors_table(const ContractDescriptor &d) {
-  report::Table table;
-  table.name = "descriptors";
-  table.title = "Descriptors in the target";
-  table.columns = {{"name", "Name", Kind::text},
-                   {"address", "Address", Kind::address},
-                   {"version", "JSON version", Kind::number},
-                   {"json", "JSON at", Kind::address},
-                   {"json_bytes", "JSON bytes", Kind::number},
-                   {"pointers", "Pointers", Kind::number},
-                   {"found_by", "Found by", Kind::text},
-                   {"problem", "Problem", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const DescriptorSource &s : d.sources) {
-    bool present = s.address != 0;
-    auto known = [&](Cell cell) { return present ? cell : Cell(); };
-    rows.push_back({s.name.empty() ? "(main)" : s.name, known(s.address), known(s.version), known(s.json),
-                    known(s.json_size), known(s.pointer_count), s.name.empty() ? Cell(d.found_by) : Cell("its parent"),
-                    report::text_cell(s.problem)});
-  }
-  table.set_rows(std::move(rows));
+  using S = DescriptorSource;
+  auto if_present = [](auto S::*member) {
+    return [member](const S &s) { return s.address ? Cell(s.*member) : Cell(); };
+  };
+  report::Table table = report::ColumnsOf<S>{
+      {{"name", "Name", Kind::text}, [](const S &s) { return s.name.empty() ? "(main)" : s.name; }},
+      {{"address", "Address", Kind::address}, if_present(&S::address)},
+      {{"version", "JSON version", Kind::number}, if_present(&S::version)},
+      {{"json", "JSON at", Kind::address}, if_present(&S::json)},
+      {{"json_bytes", "JSON bytes", Kind::number}, if_present(&S::json_size)},
+      {{"pointers", "Pointers", Kind::number}, if_present(&S::pointer_count)},
+      {{"found_by", "Found by", Kind::text}, [&](const S &s) { return s.name.empty() ? d.found_by : "its parent"; }},
+      {{"problem", "Problem", Kind::text}, [](const S &s) {
+         return report::text_cell(s.problem);
+       }}}.table("descriptors", "Descriptors in the target", d.sources);
   if (d.sources.empty())
     table.notes.push_back(d.found_by.empty() ? "the runtime publishes none, or the dump does not hold it"
                                              : "none: the runtime describes itself by its " + d.found_by);
@@ -70,19 +54,16 @@ report::Table types_table(const ContractDescriptor &d) {
 }
 
 report::Table globals_table(const ContractDescriptor &d) {
-  report::Table table;
-  table.name = "globals";
-  table.title = "Globals";
-  table.columns = {{"global", "Global", Kind::text},
-                   {"value", "Value", Kind::text},
-                   {"indirect", "Indirect", Kind::boolean},
-                   {"type", "Type", Kind::text},
-                   {"origin", "Origin", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const auto &[name, global] : d.globals)
-    rows.push_back({name, global.number && global.text.empty() ? hex(*global.number) : global.text, global.indirect,
-                    report::text_cell(global.type), name_of(global.origin)});
-  table.set_rows(std::move(rows));
+  using G = decltype(d.globals)::value_type; // name and value
+  report::Table table = report::ColumnsOf<G>{
+      {{"global", "Global", Kind::text}, &G::first},
+      {{"value", "Value", Kind::text},
+       [](const G &g) { return g.second.number && g.second.text.empty() ? hex(*g.second.number) : g.second.text; }},
+      {{"indirect", "Indirect", Kind::boolean}, [](const G &g) { return g.second.indirect; }},
+      {{"type", "Type", Kind::text}, [](const G &g) { return report::text_cell(g.second.type); }},
+      {{"origin", "Origin", Kind::text}, [](const G &g) {
+         return name_of(g.second.origin);
+       }}}.table("globals", "Globals", d.globals);
   table.notes.push_back("the value of an indirect global is the address of the runtime's variable, not its contents");
   return table;
 }

@@ -5,20 +5,21 @@
 #include "analysis/verbs/verbs.h"
 #include "base/host/host.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
+#include <iterator>
 
 namespace dnheap {
 
 namespace {
 
 using report::Cell;
-using report::Column;
 using report::Kind;
-using report::Row;
 using report::Shown;
 using report::Table;
 
@@ -43,7 +44,9 @@ Cell time_cell(std::optional<u64> seconds) {
 
 Cell list_of(const std::vector<u64> &values) { return std::vector<Cell>(values.begin(), values.end()); }
 
-// Builds the columns and cells that all tables share.
+using SeriesColumn = report::ColumnOf<Series>;
+
+// Builds the columns that all tables share.
 class Differences {
 public:
   Differences(std::span<const Record> records, const Comparison &comparison, const Question &question)
@@ -58,70 +61,59 @@ public:
   }
 
   void add_table(std::vector<Table> &to, const char *name, const char *title, const std::vector<Series> &all,
-                 const std::vector<Column> &own, const std::function<std::vector<Cell>(const Series &)> &cells) const {
-    Table table;
-    table.name = name;
-    table.title = title;
+                 const std::vector<SeriesColumn> &own) const {
     const bool is_row = records_.size() > 2;
-    table.columns = {
-        {"change", "Change", Kind::bytes_change},
-        {"per_hour", "Per hour", Kind::bytes_change, per_hour(0) ? Shown::everywhere : Shown::in_data},
-        {"before", "Before", Kind::bytes},
-        {"after", "After", Kind::bytes},
-        {"state", "", Kind::text, is_row ? Shown::in_data : Shown::everywhere},
-        {"trend", "Trend", Kind::text, is_row ? Shown::everywhere : Shown::in_data},
-        {"series", "Series", Kind::nested, Shown::in_data},
-    };
-    table.columns.insert(table.columns.end(), own.begin(), own.end());
-    std::vector<Row> rows, changed;
-    u64 before = 0, after = 0, steady = 0;
-    for (const Series &series : all) {
-      const i64 change = change_of(series.bytes);
-      Row row = {change,
-                 per_hour(change),
-                 series.bytes.front(),
-                 series.bytes.back(),
-                 name_of(series.course),
-                 name_of(series.trend),
-                 list_of(series.bytes)};
-      for (Cell &cell : cells(series))
-        row.push_back(std::move(cell));
-      before += series.bytes.front();
-      after += series.bytes.back();
-      if (const bool is_steady = series.course == Course::steady && series.trend == Trend::steady; is_steady)
-        ++steady;
-      else
-        changed.push_back(row);
-      rows.push_back(std::move(row));
+    using S = Series;
+    report::ColumnsOf<S> columns = {
+        {{"change", "Change", Kind::bytes_change}, [](const S &s) { return change_of(s.bytes); }},
+        {{"per_hour", "Per hour", Kind::bytes_change, per_hour(0) ? Shown::everywhere : Shown::in_data},
+         [this](const S &s) { return per_hour(change_of(s.bytes)); }},
+        {{"before", "Before", Kind::bytes}, [](const S &s) { return s.bytes.front(); }},
+        {{"after", "After", Kind::bytes}, [](const S &s) { return s.bytes.back(); }},
+        {{"state", "", Kind::text, is_row ? Shown::in_data : Shown::everywhere},
+         [](const S &s) { return name_of(s.course); }},
+        {{"trend", "Trend", Kind::text, is_row ? Shown::everywhere : Shown::in_data},
+         [](const S &s) { return name_of(s.trend); }},
+        {{"series", "Series", Kind::nested, Shown::in_data}, [](const S &s) { return list_of(s.bytes); }}};
+    for (const SeriesColumn &column : own)
+      columns.add(column);
+    std::vector<const S *> sorted, changed;
+    u64 sums[] = {0, 0};
+    for (const S &series : all) {
+      sorted.push_back(&series);
+      sums[0] += series.bytes.front();
+      sums[1] += series.bytes.back();
     }
-    table.total = Row(table.columns.size());
-    const u64 sums[] = {before, after};
-    (*table.total)[0] = change_of(sums);
-    (*table.total)[1] = per_hour(change_of(sums));
-    (*table.total)[2] = before;
-    (*table.total)[3] = after;
-    table.total->back() = "total of " + count_text(rows.size());
-    sort(rows);
-    sort(changed);
+    sort(sorted);
+    std::ranges::copy_if(sorted, std::back_inserter(changed), [](const S *series) {
+      return series->course != Course::steady || series->trend != Trend::steady;
+    });
+    auto add = [&](const std::vector<const S *> &rows) -> Table & {
+      Table &table = to.emplace_back(columns.table(name, title, rows));
+      table.total = total_row(table, {{"change", change_of(sums)},
+                                      {"per_hour", per_hour(change_of(sums))},
+                                      {"before", sums[0]},
+                                      {"after", sums[1]},
+                                      {own.back().key, "total of " + count_text(all.size())}});
+      return table;
+    };
+    const u64 steady = sorted.size() - changed.size();
     if (question_.verbose || steady == 0) {
-      table.set_rows(std::move(rows));
-      to.push_back(std::move(table));
+      add(sorted);
       return;
     }
-    Table for_people = table;
+    Table &for_people = add(changed);
     for_people.shown = Shown::in_text;
     for_people.notes.push_back(count_text(steady) + " did not change; -v shows them, too");
-    for_people.set_rows(std::move(changed));
-    table.shown = Shown::in_data;
-    table.set_rows(std::move(rows));
-    to.push_back(std::move(for_people));
-    to.push_back(std::move(table));
+    add(sorted).shown = Shown::in_data;
   }
 
 private:
-  void sort(std::vector<Row> &rows) const {
-    if (question_.sort == "before" || question_.sort == "after")
-      report::sort_rows(rows, question_.sort == "before" ? 2 : 3);
+  void sort(std::vector<const Series *> &rows) const {
+    if (question_.sort == "before")
+      std::ranges::stable_sort(rows, std::greater(), [](const Series *series) { return series->bytes.front(); });
+    else if (question_.sort == "after")
+      std::ranges::stable_sort(rows, std::greater(), [](const Series *series) { return series->bytes.back(); });
   }
 
   std::span<const Record> records_;
@@ -129,93 +121,95 @@ private:
   const Question &question_;
 };
 
+// Cells for a number of the first record, of the last one, and their difference.
+using SeriesNumbers = std::vector<u64> Series::*;
+auto in_first(SeriesNumbers of) {
+  return [of](const Series &s) { return (s.*of).front(); };
+}
+auto in_last(SeriesNumbers of) {
+  return [of](const Series &s) { return (s.*of).back(); };
+}
+auto difference(SeriesNumbers of) {
+  return [of](const Series &s) { return change_of(s.*of); };
+}
+
 void add_owners(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  using S = Series;
   differences.add_table(
       answer.tables, "owners", "By owner: what would be freed if it let go", comparison.owners,
-      {{"objects_before", "", Kind::count, Shown::in_data},
-       {"objects_after", "", Kind::count, Shown::in_data},
-       {"objects_change", "Objects", Kind::count_change},
-       {"kind", "Kind", Kind::text, Shown::in_data},
-       {"signature", "Signature", Kind::text, Shown::in_data},
-       {"short", "Sig", Kind::text, Shown::in_text},
-       {"owner", "Owner", Kind::text}},
-      [](const Series &owner) -> std::vector<Cell> {
-        return {owner.counts.front(),        owner.counts.back(), change_of(owner.counts), owner.kind, owner.what,
-                short_signature(owner.what), owner.name};
-      });
+      {{{"objects_before", "", Kind::count, Shown::in_data}, in_first(&S::counts)},
+       {{"objects_after", "", Kind::count, Shown::in_data}, in_last(&S::counts)},
+       {{"objects_change", "Objects", Kind::count_change}, difference(&S::counts)},
+       {{"kind", "Kind", Kind::text, Shown::in_data}, &S::kind},
+       {{"signature", "Signature", Kind::text, Shown::in_data}, &S::what},
+       {{"short", "Sig", Kind::text, Shown::in_text}, [](const S &s) { return short_signature(s.what); }},
+       {{"owner", "Owner", Kind::text}, &S::name}});
 }
 
 void add_types(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  using S = Series;
   differences.add_table(answer.tables, "types", "By type: all instances, dead ones too", comparison.types,
-                        {{"count_before", "", Kind::count, Shown::in_data},
-                         {"count_after", "", Kind::count, Shown::in_data},
-                         {"count_change", "Count", Kind::count_change},
-                         {"live_before", "", Kind::count, Shown::in_data},
-                         {"live_after", "", Kind::count, Shown::in_data},
-                         {"live_change", "Live", Kind::count_change},
-                         {"retained_before", "", Kind::bytes, Shown::in_data},
-                         {"retained_after", "", Kind::bytes, Shown::in_data},
-                         {"type", "Type", Kind::text}},
-                        [](const Series &type) -> std::vector<Cell> {
-                          return {type.counts.front(),   type.counts.back(),   change_of(type.counts),
-                                  type.live.front(),     type.live.back(),     change_of(type.live),
-                                  type.retained.front(), type.retained.back(), type.name};
-                        });
+                        {{{"count_before", "", Kind::count, Shown::in_data}, in_first(&S::counts)},
+                         {{"count_after", "", Kind::count, Shown::in_data}, in_last(&S::counts)},
+                         {{"count_change", "Count", Kind::count_change}, difference(&S::counts)},
+                         {{"live_before", "", Kind::count, Shown::in_data}, in_first(&S::live)},
+                         {{"live_after", "", Kind::count, Shown::in_data}, in_last(&S::live)},
+                         {{"live_change", "Live", Kind::count_change}, difference(&S::live)},
+                         {{"retained_before", "", Kind::bytes, Shown::in_data}, in_first(&S::retained)},
+                         {{"retained_after", "", Kind::bytes, Shown::in_data}, in_last(&S::retained)},
+                         {{"type", "Type", Kind::text}, &S::name}});
 }
 
 void add_classes(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  using S = Series;
   differences.add_table(answer.tables, "account", "By class of memory: what is mapped, without what is only reserved",
                         comparison.classes,
-                        {{"class", "Class", Kind::text, Shown::in_data},
-                         {"group", "Group", Kind::text, Shown::in_data},
-                         {"what", "What", Kind::text}},
-                        [](const Series &one) -> std::vector<Cell> {
-                          return {one.key, one.kind, one.name};
-                        });
+                        {{{"class", "Class", Kind::text, Shown::in_data}, &S::key},
+                         {{"group", "Group", Kind::text, Shown::in_data}, &S::kind},
+                         {{"what", "What", Kind::text}, &S::name}});
 }
 
 void add_waste(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
+  using S = Series;
   differences.add_table(answer.tables, "waste", "Waste among live objects", comparison.waste,
-                        {{"count_before", "", Kind::count, Shown::in_data},
-                         {"count_after", "", Kind::count, Shown::in_data},
-                         {"count_change", "Count", Kind::count_change},
-                         {"kind", "Kind", Kind::text},
-                         {"what", "Type", Kind::text},
-                         {"field", "Held by", Kind::text}},
-                        [](const Series &one) -> std::vector<Cell> {
-                          return {one.counts.front(), one.counts.back(), change_of(one.counts),
-                                  one.kind,           one.what,          one.name};
-                        });
+                        {{{"count_before", "", Kind::count, Shown::in_data}, in_first(&S::counts)},
+                         {{"count_after", "", Kind::count, Shown::in_data}, in_last(&S::counts)},
+                         {{"count_change", "Count", Kind::count_change}, difference(&S::counts)},
+                         {{"kind", "Kind", Kind::text}, &S::kind},
+                         {{"what", "Type", Kind::text}, &S::what},
+                         {{"field", "Held by", Kind::text}, &S::name}});
 }
 
 void add_dumps(std::span<const Record> records, const Comparison &comparison, const Question &question,
                report::Answer &answer) {
-  Table table;
-  table.name = "dumps";
-  table.title = "Compared dumps";
+  struct Dump {
+    const Record &record;
+    std::optional<double> hours;
+    u64 mapped;
+  };
+  std::vector<Dump> dumps;
+  for (u64 i = 0; i < records.size(); ++i)
+    dumps.push_back({records[i], comparison.hours[i], comparison.mapped.bytes[i]});
+  using D = Dump;
+  Table table = report::ColumnsOf<D>{
+      {{"taken", "Taken", Kind::text}, [](const D &d) { return time_cell(d.record.taken); }},
+      {{"clock", "", Kind::text, Shown::in_data},
+       [](const D &d) { return d.record.taken ? Cell(d.record.clock) : Cell(); }},
+      {{"hours", "Hours", Kind::number}, &D::hours},
+      {{"objects", "Objects", Kind::count}, [](const D &d) { return d.record.objects; }},
+      {{"bytes", "Heap", Kind::bytes}, [](const D &d) { return d.record.bytes; }},
+      {{"live_objects", "", Kind::count, Shown::in_data}, [](const D &d) { return d.record.live_objects; }},
+      {{"live_bytes", "Live", Kind::bytes}, [](const D &d) { return d.record.live_bytes; }},
+      {{"mapped", "Mapped", Kind::bytes}, &D::mapped},
+      {{"pid", "", Kind::number, Shown::in_data}, [](const D &d) { return d.record.pid; }},
+      {{"version", "", Kind::text, Shown::in_data}, [](const D &d) { return report::text_cell(d.record.version); }},
+      {{"complete", "Complete", Kind::boolean}, [](const D &d) { return d.record.complete; }},
+      {{"saved", "", Kind::boolean, Shown::in_data}, [](const D &d) { return d.record.is_saved; }},
+      {{"name", "Dump", Kind::text}, [](const D &d) {
+         return d.record.name;
+       }}}.table("dumps", "Compared dumps", dumps);
   table.shown = records.size() > 2 || question.verbose ? Shown::everywhere : Shown::in_data;
   table.whole = true;
-  table.columns = {{"taken", "Taken", Kind::text},
-                   {"clock", "", Kind::text, Shown::in_data},
-                   {"hours", "Hours", Kind::number},
-                   {"objects", "Objects", Kind::count},
-                   {"bytes", "Heap", Kind::bytes},
-                   {"live_objects", "", Kind::count, Shown::in_data},
-                   {"live_bytes", "Live", Kind::bytes},
-                   {"mapped", "Mapped", Kind::bytes},
-                   {"pid", "", Kind::number, Shown::in_data},
-                   {"version", "", Kind::text, Shown::in_data},
-                   {"complete", "Complete", Kind::boolean},
-                   {"saved", "", Kind::boolean, Shown::in_data},
-                   {"name", "Dump", Kind::text}};
-  std::vector<Row> rows;
-  for (u64 i = 0; i < records.size(); ++i) {
-    const Record &r = records[i];
-    rows.push_back({time_cell(r.taken), r.taken ? Cell(r.clock) : Cell(), comparison.hours[i], r.objects, r.bytes,
-                    r.live_objects, r.live_bytes, comparison.mapped.bytes[i], r.pid, report::text_cell(r.version),
-                    r.complete, r.is_saved, r.name});
-  }
-  table.set_rows(std::move(rows));
   answer.tables.push_back(std::move(table));
 }
 

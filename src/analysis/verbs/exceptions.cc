@@ -8,6 +8,7 @@
 #include "analysis/verdict/crash.h"
 #include "base/not_found.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/string_object.h"
 #include "snapshot/source_lines.h"
 
@@ -156,52 +157,57 @@ std::string with_line(const std::string &method, const SourceLine &line) {
 }
 
 report::Table exceptions_table(Grouping &grouping, const Question &question) {
-  report::Table table;
-  table.name = "exceptions";
-  table.columns = {
-      {"count", "Count", Kind::count},
-      {"type", "Type", Kind::text},
-      {"hresult", "HResult", Kind::text},
-      {"os_id", "Thread", Kind::number},
-      {"managed_id", "Managed", Kind::number, Shown::in_data},
-      {"nested", "Nested", Kind::boolean, Shown::in_data},
-      {"address", "Example", Kind::address},
-      {"inner", "Inner", Kind::address, Shown::in_data},
-      {"inner_type", "", Kind::text, Shown::in_data},
-      {"inner_types", "Inner exception", Kind::text},
-      {"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
-      {"thrown_in", "Thrown in", Kind::text, Shown::in_text},
-      {"stack", "Stack", Kind::nested, Shown::in_data},
-      {"sources", "", Kind::nested, Shown::in_data},
-      {"lines", "", Kind::nested, Shown::in_data}};
-  std::vector<report::Row> rows;
+  struct Line {
+    const Group *group;
+    Cell thrown_in;
+    std::vector<Cell> stack, sources, lines; // by call
+    const ExceptionObject &example() const { return group->first; }
+    const ExceptionInFlight *flying() const { return group->in_flight ? &*group->in_flight : nullptr; }
+  };
+  std::vector<Line> all;
   for (const Group &group : grouping.groups()) {
-    const ExceptionObject &e = group.first;
-    const std::vector<std::string> stack = grouping.stack(e);
-    const std::string inner = grouping.inner_type(e), &inners = group.inner_types;
-    const bool flies = group.in_flight.has_value();
-    std::vector<Cell> sources, lines;
-    for (u64 i = 0; i < stack.size(); ++i) {
-      const SourceLine at = grouping.place(e, i).at;
-      sources.push_back(report::text_cell(at.file));
-      lines.push_back(at ? Cell(u64{at.line}) : Cell());
+    Line &line = all.emplace_back();
+    line.group = &group;
+    for (const std::string &method : grouping.stack(group.first)) {
+      const SourceLine at = grouping.place(group.first, line.stack.size()).at;
+      if (line.stack.empty())
+        line.thrown_in = with_line(method, at);
+      line.stack.push_back(method);
+      line.sources.push_back(report::text_cell(at.file));
+      line.lines.push_back(at ? Cell(u64{at.line}) : Cell());
     }
-    rows.push_back(
-        {group.count, grouping.type_name(e.method_table),
-         e.hresult ? Cell(fmt::format("0x{:08x}", *e.hresult)) : Cell(), flies ? Cell(group.in_flight->os_id) : Cell(),
-         flies ? Cell(group.in_flight->managed_id) : Cell(), flies && group.in_flight->is_nested, e.address,
-         e.inner ? Cell(e.inner) : Cell(), report::text_cell(inner), report::text_cell(inners), grouping.message(e),
-         !stack.empty()     ? Cell(with_line(stack.front(), grouping.place(e, 0).at))
-         : e.is_stack_known ? Cell(flies ? "(by the runtime)" : "(never thrown)")
-                            : Cell(),
-         e.is_stack_known ? Cell(std::vector<Cell>(stack.begin(), stack.end())) : Cell(),
-         e.is_stack_known ? Cell(std::move(sources)) : Cell(), e.is_stack_known ? Cell(std::move(lines)) : Cell()});
+    if (line.stack.empty() && group.first.is_stack_known)
+      line.thrown_in = line.flying() ? "(by the runtime)" : "(never thrown)";
   }
-  report::Row total(table.columns.size());
-  total[0] = grouping.total();
-  total[1] = total_of(rows.size(), "kind");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  using L = Line;
+  auto if_known = [](auto L::*member) {
+    return [member](const L &l) { return l.example().is_stack_known ? Cell(l.*member) : Cell(); };
+  };
+  report::Table table = report::ColumnsOf<L>{
+      {{"count", "Count", Kind::count}, [](const L &l) { return l.group->count; }},
+      {{"type", "Type", Kind::text}, [&](const L &l) { return grouping.type_name(l.example().method_table); }},
+      {{"hresult", "HResult", Kind::text},
+       [](const L &l) { return l.example().hresult ? Cell(fmt::format("0x{:08x}", *l.example().hresult)) : Cell(); }},
+      {{"os_id", "Thread", Kind::number}, [](const L &l) { return l.flying() ? Cell(l.flying()->os_id) : Cell(); }},
+      {{"managed_id", "Managed", Kind::number, Shown::in_data},
+       [](const L &l) { return l.flying() ? Cell(l.flying()->managed_id) : Cell(); }},
+      {{"nested", "Nested", Kind::boolean, Shown::in_data},
+       [](const L &l) { return l.flying() && l.flying()->is_nested; }},
+      {{"address", "Example", Kind::address}, [](const L &l) { return l.example().address; }},
+      {{"inner", "Inner", Kind::address, Shown::in_data},
+       [](const L &l) { return l.example().inner ? Cell(l.example().inner) : Cell(); }},
+      {{"inner_type", "", Kind::text, Shown::in_data},
+       [&](const L &l) { return report::text_cell(grouping.inner_type(l.example())); }},
+      {{"inner_types", "Inner exception", Kind::text},
+       [](const L &l) { return report::text_cell(l.group->inner_types); }},
+      {{"message", "Message", Kind::text, question.values ? Shown::everywhere : Shown::in_data, false, true},
+       [&](const L &l) { return grouping.message(l.example()); }},
+      {{"thrown_in", "Thrown in", Kind::text, Shown::in_text}, &L::thrown_in},
+      {{"stack", "Stack", Kind::nested, Shown::in_data}, if_known(&L::stack)},
+      {{"sources", "", Kind::nested, Shown::in_data}, if_known(&L::sources)},
+      {{"lines", "", Kind::nested, Shown::in_data},
+       if_known(&L::lines)}}.table("exceptions", "", all);
+  table.total = total_row(table, {{"count", grouping.total()}, {"type", total_of(all.size(), "kind")}});
   return table;
 }
 
@@ -210,36 +216,43 @@ report::Table stacks_table(Grouping &grouping) {
   const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
   const bool is_one = grouping.is_of_one() || std::count_if(grouping.groups().begin(), grouping.groups().end(),
                                                             flies) == 1; // it is clear which one is shown
-  report::Table table;
-  table.name = "stacks";
-  table.columns = {{"address", "Exception", Kind::address, Shown::in_data},
-                   {"os_id", "Thread", Kind::number},
-                   {"type", "Exception", Kind::text, is_one ? Shown::in_data : Shown::everywhere},
-                   {"index", "Call", Kind::number},
-                   {"method", "Method", Kind::text, Shown::in_data},
-                   {"where", "Method", Kind::text, Shown::in_text},
-                   {"il_offset", "", Kind::number, Shown::in_data},
-                   {"source", "", Kind::text, Shown::in_data},
-                   {"line", "", Kind::number, Shown::in_data}};
-  std::vector<report::Row> rows;
+  struct Call {
+    const Group *group;
+    u64 index;
+    std::string method;
+    SourcePlace place;
+  };
+  std::vector<Call> calls;
   for (const Group &group : grouping.groups()) {
     if (!group.in_flight && !grouping.is_of_one())
       break;
-    const Cell thread = group.in_flight ? Cell(group.in_flight->os_id) : Cell();
     u64 index = 0;
     for (const std::string &method : grouping.stack(group.first)) {
-      const SourcePlace place = grouping.place(group.first, index);
-      rows.push_back({group.first.address, thread, grouping.type_name(group.first.method_table), index++, method,
-                      with_line(method, place.at), place.il_offset ? Cell(u64{*place.il_offset}) : Cell(),
-                      report::text_cell(place.at.file), place.at ? Cell(u64{place.at.line}) : Cell()});
+      calls.push_back({&group, index, method, grouping.place(group.first, index)});
+      ++index;
     }
   }
-  if (!rows.empty())
+  using C = Call;
+  report::Table table = report::ColumnsOf<C>{
+      {{"address", "Exception", Kind::address, Shown::in_data}, [](const C &c) { return c.group->first.address; }},
+      {{"os_id", "Thread", Kind::number},
+       [](const C &c) { return c.group->in_flight ? Cell(c.group->in_flight->os_id) : Cell(); }},
+      {{"type", "Exception", Kind::text, is_one ? Shown::in_data : Shown::everywhere},
+       [&](const C &c) { return grouping.type_name(c.group->first.method_table); }},
+      {{"index", "Call", Kind::number}, &C::index},
+      {{"method", "Method", Kind::text, Shown::in_data}, &C::method},
+      {{"where", "Method", Kind::text, Shown::in_text}, [](const C &c) { return with_line(c.method, c.place.at); }},
+      {{"il_offset", "", Kind::number, Shown::in_data},
+       [](const C &c) { return c.place.il_offset ? Cell(u64{*c.place.il_offset}) : Cell(); }},
+      {{"source", "", Kind::text, Shown::in_data}, [](const C &c) { return report::text_cell(c.place.at.file); }},
+      {{"line", "", Kind::number, Shown::in_data}, [](const C &c) {
+         return c.place.at ? Cell(u64{c.place.at.line}) : Cell();
+       }}}.table("stacks", "", calls);
+  if (calls.empty())
+    table.shown = Shown::in_data;
+  else
     table.title = grouping.is_of_one() ? "Calls that it has passed through, the deepest first"
                                        : "Calls that the exceptions in flight have passed through, the deepest first";
-  else
-    table.shown = Shown::in_data;
-  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "objects/roots.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -31,87 +32,93 @@ std::string class_text(u64 of) {
 
 // The largest class comes first in each generation, because the largest holes matter most.
 report::Table holes_table(const Fragmentation &holes) {
-  report::Table table;
-  table.name = "holes";
-  table.title = "Holes by generation and size";
-  table.whole = true;
-  table.columns = {{"generation", "Gen", Kind::text},
-                   {"size", "Size", Kind::text, Shown::in_text},
-                   {"from", "", Kind::bytes, Shown::in_data},
-                   {"to", "", Kind::bytes, Shown::in_data},
-                   {"count", "Count", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"share", "Share", Kind::percent, Shown::in_text},
-                   {"largest", "Largest", Kind::bytes},
-                   {"pinned_bytes", "Beside pins", Kind::bytes}};
-  const HoleSum all = holes.total();
-  std::vector<report::Row> rows;
+  struct Line {
+    u64 generation, size; // class of sizes
+    HoleSum sum;
+  };
+  std::vector<Line> lines;
   for (u64 g = 0; g < generation_count; ++g)
     for (u64 c = hole_classes.size(); c-- > 0;)
       if (const HoleSum &sum = holes.generations[g].classes[c]; sum.count)
-        rows.push_back({generation_text(g), class_text(c), hole_classes[c],
-                        c + 1 < hole_classes.size() ? Cell(hole_classes[c + 1]) : Cell(), sum.count, sum.bytes,
-                        share_of(sum.bytes, all.bytes), sum.largest, sum.pinned_bytes});
-  report::Row total(table.columns.size());
-  total[0] = "total";
-  total[4] = all.count;
-  total[5] = all.bytes;
-  total[7] = all.largest;
-  total[8] = all.pinned_bytes;
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+        lines.push_back({g, c, sum});
+  const HoleSum all = holes.total();
+  using L = Line;
+  report::Table table = report::ColumnsOf<L>{
+      {{"generation", "Gen", Kind::text}, [](const L &l) { return generation_text(l.generation); }},
+      {{"size", "Size", Kind::text, Shown::in_text}, [](const L &l) { return class_text(l.size); }},
+      {{"from", "", Kind::bytes, Shown::in_data}, [](const L &l) { return hole_classes[l.size]; }},
+      {{"to", "", Kind::bytes, Shown::in_data},
+       [](const L &l) { return l.size + 1 < hole_classes.size() ? Cell(hole_classes[l.size + 1]) : Cell(); }},
+      {{"count", "Count", Kind::count}, [](const L &l) { return l.sum.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const L &l) { return l.sum.bytes; }},
+      {{"share", "Share", Kind::percent, Shown::in_text}, [&](const L &l) { return share_of(l.sum.bytes, all.bytes); }},
+      {{"largest", "Largest", Kind::bytes}, [](const L &l) { return l.sum.largest; }},
+      {{"pinned_bytes", "Beside pins", Kind::bytes}, [](const L &l) {
+         return l.sum.pinned_bytes;
+       }}}.table("holes", "Holes by generation and size", lines);
+  table.whole = true;
+  table.total = total_row(table, {{"generation", "total"},
+                                  {"count", all.count},
+                                  {"bytes", all.bytes},
+                                  {"largest", all.largest},
+                                  {"pinned_bytes", all.pinned_bytes}});
   return table;
 }
 
 report::Table hole_generations_table(const Fragmentation &holes) {
-  report::Table table;
-  table.name = "generations";
-  table.title = "Holes by generation";
-  table.whole = true;
-  table.columns = {{"generation", "Gen", Kind::text},      {"count", "Holes", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},        {"segment_bytes", "Total", Kind::bytes},
-                   {"share", "Share", Kind::percent},      {"largest", "Largest", Kind::bytes},
-                   {"pinned", "Beside pins", Kind::count}, {"pinned_bytes", "Bytes beside pins", Kind::bytes}};
-  std::vector<report::Row> rows;
+  struct Line : HoleSum {
+    const char *generation;
+    u64 segment_bytes;
+    double share;
+  };
+  std::vector<Line> lines;
   u64 segments = 0;
   for (u64 g = 0; g < generation_count; ++g) {
     const GenerationHoles &generation = holes.generations[g];
-    const HoleSum sum = generation.total();
     segments += generation.segment_bytes;
     if (generation.segment_bytes)
-      rows.push_back({generation_text(g), sum.count, sum.bytes, generation.segment_bytes, generation.share(),
-                      sum.largest, sum.pinned, sum.pinned_bytes});
+      lines.push_back({generation.total(), generation_text(g), generation.segment_bytes, generation.share()});
   }
+  const report::ColumnsOf<Line> columns = {{{"generation", "Gen", Kind::text}, &Line::generation},
+                                           {{"count", "Holes", Kind::count}, &Line::count},
+                                           {{"bytes", "Bytes", Kind::bytes}, &Line::bytes},
+                                           {{"segment_bytes", "Total", Kind::bytes}, &Line::segment_bytes},
+                                           {{"share", "Share", Kind::percent}, &Line::share},
+                                           {{"largest", "Largest", Kind::bytes}, &Line::largest},
+                                           {{"pinned", "Beside pins", Kind::count}, &Line::pinned},
+                                           {{"pinned_bytes", "Bytes beside pins", Kind::bytes}, &Line::pinned_bytes}};
+  report::Table table = columns.table("generations", "Holes by generation", lines);
+  table.whole = true;
   const HoleSum all = holes.total();
-  table.total = report::Row{"total",     all.count,  all.bytes,       segments, share_of(all.bytes, segments),
-                            all.largest, all.pinned, all.pinned_bytes};
-  table.set_rows(std::move(rows));
+  table.total = columns.row({all, "total", segments, share_of(all.bytes, segments)});
   return table;
 }
 
 report::Table beside_table(const Fragmentation &holes, Snapshot &snapshot) {
-  report::Table table;
-  table.name = "beside";
-  table.title = "Who sits beside the holes, each hole once";
-  table.columns = {{"count", "Holes", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"largest", "Largest", Kind::bytes},
-                   {"pin", "Pinned by", Kind::text},
-                   {"type", "Type", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const BesideHoles &one : holes.beside)
-    rows.push_back({one.holes.count, one.holes.bytes, one.holes.largest, report::text_cell(one.pin),
-                    one.method_table ? Cell(snapshot.runtime().types().name(one.method_table)) : Cell()});
+  using B = BesideHoles;
+  report::Table table = report::ColumnsOf<B>{
+      {{"count", "Holes", Kind::count}, [](const B &b) { return b.holes.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const B &b) { return b.holes.bytes; }},
+      {{"largest", "Largest", Kind::bytes}, [](const B &b) { return b.holes.largest; }},
+      {{"pin", "Pinned by", Kind::text}, [](const B &b) { return report::text_cell(b.pin); }},
+      {{"type", "Type", Kind::text}, [&](const B &b) {
+         return b.method_table ? Cell(snapshot.runtime().types().name(b.method_table)) : Cell();
+       }}}.table("beside", "Who sits beside the holes, each hole once", holes.beside);
   const HoleSum all = holes.total();
-  table.total = report::Row{
-      all.count, all.bytes, all.largest, {}, "total of " + count_text(rows.size()) + " kinds of neighbours"};
-  table.set_rows(std::move(rows));
+  table.total = total_row(table, {{"count", all.count},
+                                  {"bytes", all.bytes},
+                                  {"largest", all.largest},
+                                  {"type", "total of " + count_text(holes.beside.size()) + " kinds of neighbours"}});
   table.notes.push_back("a hole is charged to a pinned neighbour if it has one, preferably to the one after it: a "
                         "pinned object keeps the GC from closing the hole in front of it");
   return table;
 }
 
-// Makes the cells for a neighbour of a hole, with or without its retained size and owner.
+// A neighbour of a hole; all is absent if there is none, and the last two if they were not asked for.
+struct HoleNeighbour {
+  Cell address, type, pin, retained, owner;
+};
+
 class HoleNeighbours {
 public:
   HoleNeighbours(Snapshot &snapshot, const Pins &pins, bool retained)
@@ -120,20 +127,18 @@ public:
       holding_.emplace(snapshot, Question());
   }
 
-  // address, type, pinned by, retained, owner
-  void add(Address object, report::Row &to) {
+  HoleNeighbour read(Address object) {
     const ObjectId id = object ? snapshot_.index().find(object) : no_object;
-    if (id == no_object) {
-      to.insert(to.end(), holding_ ? 5 : 3, Cell());
-      return;
-    }
-    const std::string &pin = pins_.text(object);
-    to.insert(to.end(), {object, view_.type_name(id), report::text_cell(pin)});
+    if (id == no_object)
+      return {};
+    HoleNeighbour out{object, view_.type_name(id), report::text_cell(pins_.text(object)), {}, {}};
     if (!holding_)
-      return;
+      return out;
     const std::optional<TreePlace> place = holding_->tree().place(id);
-    to.push_back(place ? Cell(holding_->tree().retained(*place).bytes) : Cell());
-    to.push_back(place ? Cell(holding_->owner_above(*place)) : Cell("(unreachable)"));
+    if (place)
+      out.retained = holding_->tree().retained(*place).bytes;
+    out.owner = place ? Cell(holding_->owner_above(*place)) : Cell("(unreachable)");
+    return out;
   }
 
 private:
@@ -144,34 +149,31 @@ private:
 };
 
 report::Table largest_table(const Fragmentation &holes, Snapshot &snapshot, const Pins &pins, bool retained) {
-  report::Table table;
-  table.name = "largest";
-  table.title = "The largest holes, and the objects in front of them and behind";
-  table.columns = {{"bytes", "Bytes", Kind::bytes},
-                   {"generation", "Gen", Kind::text},
-                   {"address", "Address", Kind::address, Shown::in_data}};
-  struct Side {
-    const char *key, *title;
+  struct LargeHole : Hole {
+    HoleNeighbour behind, in_front;
   };
-  for (const Side &side : {Side{"after", "Behind"}, Side{"before", "In front"}}) {
-    const std::string key = side.key, title = side.title;
-    table.columns.push_back({key, title, Kind::address});
-    table.columns.push_back({key + "_type", title + ": type", Kind::text});
-    table.columns.push_back({key + "_pin", "Pinned by", Kind::text});
-    if (retained) {
-      table.columns.push_back({key + "_retained", "Retained", Kind::bytes});
-      table.columns.push_back({key + "_owner", "Owner", Kind::text});
-    }
-  }
   HoleNeighbours neighbours(snapshot, pins, retained);
-  std::vector<report::Row> rows;
-  for (const Hole &hole : holes.largest) {
-    report::Row row = {hole.bytes, name_of(hole.generation), hole.address};
-    neighbours.add(hole.after, row);
-    neighbours.add(hole.before, row);
-    rows.push_back(std::move(row));
-  }
-  table.set_rows(std::move(rows), std::max<u64>(holes.largest.size(), holes.total().count));
+  std::vector<LargeHole> all;
+  for (const Hole &hole : holes.largest)
+    all.push_back({hole, neighbours.read(hole.after), neighbours.read(hole.before)});
+  using H = LargeHole;
+  report::ColumnsOf<H> columns = {{{"bytes", "Bytes", Kind::bytes}, &H::bytes},
+                                  {{"generation", "Gen", Kind::text}, [](const H &h) { return name_of(h.generation); }},
+                                  {{"address", "Address", Kind::address, Shown::in_data}, &H::address}};
+  auto add_side = [&](const std::string &key, const std::string &title, HoleNeighbour H::*side) {
+    auto of = [side](Cell HoleNeighbour::*member) { return [=](const H &h) { return h.*side.*member; }; };
+    columns.add({{key, title, Kind::address}, of(&HoleNeighbour::address)});
+    columns.add({{key + "_type", title + ": type", Kind::text}, of(&HoleNeighbour::type)});
+    columns.add({{key + "_pin", "Pinned by", Kind::text}, of(&HoleNeighbour::pin)});
+    if (!retained)
+      return;
+    columns.add({{key + "_retained", "Retained", Kind::bytes}, of(&HoleNeighbour::retained)});
+    columns.add({{key + "_owner", "Owner", Kind::text}, of(&HoleNeighbour::owner)});
+  };
+  add_side("after", "Behind", &H::behind);
+  add_side("before", "In front", &H::in_front);
+  report::Table table = columns.table("largest", "The largest holes, and the objects in front of them and behind", all);
+  table.row_count = std::max<u64>(holes.largest.size(), holes.total().count);
   if (!retained)
     table.notes.push_back("--by retained adds what these alone hold, and who owns them");
   return table;

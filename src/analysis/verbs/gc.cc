@@ -4,9 +4,11 @@
 #include "analysis/missing_parts.h"
 #include "analysis/shapes/gc_settings.h"
 #include "analysis/verbs/gc_corert.h"
+#include "analysis/verbs/gc_tables.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/oom_text.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/gc/gc_mechanisms_1.h"
 
 #include <algorithm>
@@ -18,23 +20,13 @@ namespace dnheap {
 namespace {
 
 using report::Cell;
+using report::ColumnsOf;
 using report::Kind;
 using report::Shown;
 
-report::Table table_of(const char *name, const char *title, std::vector<report::Column> columns,
-                       std::vector<report::Row> rows) {
-  report::Table table;
-  table.name = name;
-  table.title = title;
-  table.columns = std::move(columns);
-  table.set_rows(std::move(rows));
-  return table;
-}
-
 // One heap with its readable data.
-struct OneHeap {
+struct OneHeap : GCHeapData {
   u32 number = 0;
-  GCHeapData data;
 };
 
 std::vector<OneHeap> all_heaps(const Gc &gc, std::vector<std::string> &problems) {
@@ -42,7 +34,7 @@ std::vector<OneHeap> all_heaps(const Gc &gc, std::vector<std::string> &problems)
   std::vector<Address> heaps = gc.get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i)
     try {
-      out.push_back({i, gc.get_heap_data(heaps[i])});
+      out.push_back({gc.get_heap_data(heaps[i]), i});
     } catch (const Error &e) {
       problems.push_back("heap " + std::to_string(i) + ": " + e.what());
     }
@@ -54,7 +46,7 @@ bool has_collected(const Gc &gc, const std::vector<OneHeap> &heaps) {
   constexpr u64 first_object = 256; // a generation's first object begins within so many bytes
   std::vector<std::string> ignored;
   for (const OneHeap &heap : heaps)
-    for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(heap.data, ignored))
+    for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(heap, ignored))
       if ((s.generation == GCSegmentGeneration::gen1 || s.generation == GCSegmentGeneration::gen2) &&
           s.start + first_object < s.end)
         return true;
@@ -70,7 +62,7 @@ bool records_mechanisms(const Gc &gc, const std::vector<OneHeap> &heaps) {
     any_count |= counts && std::any_of(counts->begin(), counts->end(), [](u64 count) { return count != 0; });
   };
   look(gc.get_global_mechanisms());
-  for (const auto &[number, h] : heaps)
+  for (const OneHeap &h : heaps)
     for (const auto *counts :
          {&h.compact_reasons, &h.expand_mechanisms, &h.interesting_data, &h.interesting_mechanism_bits})
       look(*counts);
@@ -78,7 +70,7 @@ bool records_mechanisms(const Gc &gc, const std::vector<OneHeap> &heaps) {
 }
 
 report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string> &problems) {
-  std::vector<report::Row> rows;
+  std::vector<GcStateLine> lines;
   // `value` returns a text or nullopt; unreadable values are absent, with a note. `raw`: the number for the word.
   auto add = [&](const char *datum, const char *meaning, const auto &value, Cell raw = {}) {
     Cell cell;
@@ -87,7 +79,7 @@ report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string
     } catch (const Error &e) {
       problems.push_back(e.what());
     }
-    rows.push_back({datum, cell, meaning, raw});
+    lines.push_back({datum, cell, meaning, raw});
   };
   using Text = std::optional<std::string>;
   add("identifiers", "kind of GC", [&] {
@@ -117,26 +109,15 @@ report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string
   };
   add("global_context_pointer", "of threads without their own", [&] { return context(&AllocationContext::pointer); });
   add("global_context_limit", "", [&] { return context(&AllocationContext::limit); });
-  return table_of("state", "The GC",
-                  {{"datum", "Datum", Kind::text},
-                   {"value", "Value", Kind::text},
-                   {"meaning", "Meaning", Kind::text, Shown::in_text, true},
-                   {"raw", "", Kind::number, Shown::in_data}},
-                  std::move(rows));
+  return gc_state_table(lines);
 }
 
 report::Table heaps_table(const std::vector<OneHeap> &heaps) {
-  std::vector<report::Row> rows;
-  for (const auto &[number, h] : heaps)
-    rows.push_back(
-        {number, h.address ? Cell(h.address) : Cell(), h.alloc_allocated, h.ephemeral_heap_segment, h.card_table});
-  return table_of("heaps", "Heaps",
-                  {{"heap", "Heap", Kind::number},
-                   {"address", "gc_heap", Kind::address},
-                   {"alloc_allocated", "Allocated up to", Kind::address},
-                   {"ephemeral_segment", "Ephemeral segment", Kind::address},
-                   {"card_table", "Card table", Kind::address}},
-                  std::move(rows));
+  std::vector<GcHeapLine> lines;
+  for (const OneHeap &h : heaps)
+    lines.push_back(
+        {h.number, h.address ? Cell(h.address) : Cell(), h.alloc_allocated, h.ephemeral_heap_segment, h.card_table});
+  return gc_heaps_table(lines);
 }
 
 std::string generation_name(u64 generation) {
@@ -145,89 +126,85 @@ std::string generation_name(u64 generation) {
 }
 
 report::Table generations_table(const std::vector<OneHeap> &heaps) {
-  std::vector<report::Row> rows;
-  for (const auto &[number, h] : heaps)
+  std::vector<GcGenerationLine> lines;
+  for (const OneHeap &h : heaps)
     for (u64 g = 0; g < h.generation_table.size(); ++g) {
       const GCGenerationData &data = h.generation_table[g];
-      rows.push_back({number, generation_name(g), data.start_segment, data.allocation_start,
-                      data.allocation_context_pointer, data.allocation_context_limit});
+      lines.push_back({h.number, generation_name(g), data.start_segment, data.allocation_start,
+                       data.allocation_context_pointer, data.allocation_context_limit});
     }
-  return table_of("generations", "Generations",
-                  {{"heap", "Heap", Kind::number},
-                   {"generation", "Gen", Kind::text},
-                   {"start_segment", "First segment", Kind::address},
-                   {"allocation_start", "Starts at", Kind::address},
-                   {"context_pointer", "Context from", Kind::address},
-                   {"context_limit", "Context to", Kind::address}},
-                  std::move(rows));
+  return gc_generations_table(lines);
 }
 
 report::Table background_table(const std::vector<OneHeap> &heaps) {
-  std::vector<report::Row> rows;
-  for (const auto &[number, h] : heaps)
-    rows.push_back({number, h.mark_array, h.background_saved_min_address, h.background_saved_max_address,
-                    h.next_sweep_object, h.saved_sweep_ephemeral_segment, h.saved_sweep_ephemeral_start});
-  return table_of("background", "Background collection",
-                  {{"heap", "Heap", Kind::number},
-                   {"mark_array", "Mark array", Kind::address},
-                   {"saved_min_address", "Saved lowest", Kind::address},
-                   {"saved_max_address", "Saved highest", Kind::address},
-                   {"next_sweep_object", "Next to sweep", Kind::address},
-                   {"saved_sweep_ephemeral_segment", "Ephemeral segment", Kind::address},
-                   {"saved_sweep_ephemeral_start", "… from", Kind::address}},
-                  std::move(rows));
+  using H = OneHeap;
+  return ColumnsOf<H>{
+      {{"heap", "Heap", Kind::number}, &H::number},
+      {{"mark_array", "Mark array", Kind::address}, &H::mark_array},
+      {{"saved_min_address", "Saved lowest", Kind::address}, &H::background_saved_min_address},
+      {{"saved_max_address", "Saved highest", Kind::address}, &H::background_saved_max_address},
+      {{"next_sweep_object", "Next to sweep", Kind::address}, &H::next_sweep_object},
+      {{"saved_sweep_ephemeral_segment", "Ephemeral segment", Kind::address}, &H::saved_sweep_ephemeral_segment},
+      {{"saved_sweep_ephemeral_start", "… from", Kind::address}, &H::saved_sweep_ephemeral_start}}
+      .table("background", "Background collection", heaps);
 }
 
 report::Table finalization_table(const std::vector<OneHeap> &heaps, u64 pointer_size) {
-  std::vector<report::Row> rows;
-  for (const auto &[number, h] : heaps)
+  struct Part : GCFinalizeQueuePart {
+    u32 heap;
+  };
+  std::vector<Part> parts;
+  for (const OneHeap &h : heaps)
     for (const GCFinalizeQueuePart &part : finalize_queue_parts(h))
-      rows.push_back({number, part.name, (part.end - part.start) / pointer_size, part.start, part.end});
-  report::Table table = table_of("finalization", "Finalization queue",
-                                 {{"heap", "Heap", Kind::number},
-                                  {"part", "Part", Kind::text},
-                                  {"objects", "Objects", Kind::count},
-                                  {"start", "From", Kind::address},
-                                  {"end", "To", Kind::address}},
-                                 std::move(rows));
+      parts.push_back({part, h.number});
+  report::Table table = ColumnsOf<Part>{
+      {{"heap", "Heap", Kind::number}, &Part::heap},
+      {{"part", "Part", Kind::text}, &Part::name},
+      {{"objects", "Objects", Kind::count}, [&](const Part &part) { return (part.end - part.start) / pointer_size; }},
+      {{"start", "From", Kind::address}, &Part::start},
+      {{"end", "To", Kind::address},
+       &Part::end}}.table("finalization", "Finalization queue", parts);
   table.notes = {"by generation: alive when last looked at; critical and ready: unreachable, their finalizers are due"};
   return table;
 }
 
 report::Table internal_roots_table(const std::vector<OneHeap> &heaps) {
-  std::vector<report::Row> rows;
-  for (const auto &[number, h] : heaps)
-    rows.push_back({number, h.internal_root_array, h.internal_root_array_index,
-                    h.heap_analyze_success ? Cell(*h.heap_analyze_success) : Cell()});
-  return table_of("internal_roots", "Internal root array",
-                  {{"heap", "Heap", Kind::number},
-                   {"array", "Array", Kind::address},
-                   {"index", "Filled", Kind::count},
-                   {"analyze_success", "Analysis succeeded", Kind::boolean}},
-                  std::move(rows));
+  using H = OneHeap;
+  return ColumnsOf<H>{{{"heap", "Heap", Kind::number}, &H::number},
+                      {{"array", "Array", Kind::address}, &H::internal_root_array},
+                      {{"index", "Filled", Kind::count}, &H::internal_root_array_index},
+                      {{"analyze_success", "Analysis succeeded", Kind::boolean}, &H::heap_analyze_success}}
+      .table("internal_roots", "Internal root array", heaps);
 }
 
 report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, bool recorded) {
-  std::vector<report::Row> rows;
+  struct Mechanism {
+    Cell heap;
+    const char *group;
+    std::string name;
+    u64 count, index;
+  };
+  std::vector<Mechanism> all;
   auto add = [&](const Cell &heap, const char *group, const std::optional<std::vector<u64>> &counts,
                  std::string (*name)(u64)) {
     for (u64 i = 0; counts && i < counts->size(); ++i)
-      rows.push_back({heap, group, name(i), recorded ? Cell((*counts)[i]) : Cell(), i});
+      all.push_back({heap, group, name(i), (*counts)[i], i});
   };
   add("all", "global_mechanism", gc.get_global_mechanisms(), global_mechanism_name);
-  for (const auto &[number, h] : heaps) {
-    add(number, "compact_reason", h.compact_reasons, compact_reason_name);
-    add(number, "expand_mechanism", h.expand_mechanisms, expand_mechanism_name);
-    add(number, "interesting_data", h.interesting_data, interesting_data_point_name);
-    add(number, "mechanism", h.interesting_mechanism_bits, interesting_mechanism_name);
+  for (const OneHeap &h : heaps) {
+    add(h.number, "compact_reason", h.compact_reasons, compact_reason_name);
+    add(h.number, "expand_mechanism", h.expand_mechanisms, expand_mechanism_name);
+    add(h.number, "interesting_data", h.interesting_data, interesting_data_point_name);
+    add(h.number, "mechanism", h.interesting_mechanism_bits, interesting_mechanism_name);
   }
-  report::Table table = table_of("mechanisms", "Mechanisms",
-                                 {{"heap", "Heap", Kind::text},
-                                  {"group", "Group", Kind::text},
-                                  {"name", "Name", Kind::text},
-                                  {"count", "Count", Kind::count},
-                                  {"index", "", Kind::number, Shown::in_data}},
-                                 std::move(rows));
+  using M = Mechanism;
+  report::Table table = ColumnsOf<M>{
+      {{"heap", "Heap", Kind::text}, &M::heap},
+      {{"group", "Group", Kind::text}, &M::group},
+      {{"name", "Name", Kind::text}, &M::name},
+      {{"count", "Count", Kind::count}, [&](const M &m) { return recorded ? Cell(m.count) : Cell(); }},
+      {{"index", "", Kind::number, Shown::in_data},
+       &M::index}}.table("mechanisms", "Mechanisms", all);
   table.notes = {recorded ? "how often, in blocking collections since the process started"
                           : "not recorded: this GC has collected, and counts none of this"};
   return table;
@@ -236,147 +213,165 @@ report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, 
 // Lists the allocation contexts of threads and generations, and the global ones.
 report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> &heaps,
                              std::vector<std::string> &problems) {
-  std::vector<report::Row> rows;
-  auto add = [&](const char *owner, Cell os_id, Cell managed_id, Cell thread, Cell heap, Cell generation,
-                 const AllocationContext &c, Cell bytes, Cell other_bytes) {
-    rows.push_back({owner, std::move(os_id), std::move(managed_id), std::move(thread), std::move(heap),
-                    std::move(generation), c.pointer, c.limit,
-                    c.limit >= c.pointer ? Cell(c.limit - c.pointer) : Cell(), std::move(bytes),
-                    std::move(other_bytes)});
+  struct OwnedContext {
+    const char *owner;
+    AllocationContext context;
+    const ThreadData *thread = nullptr;
+    Cell heap = {}, generation = {};
   };
+  std::vector<OwnedContext> contexts;
+  std::vector<ThreadData> threads;
   try {
-    for (const ThreadData &t : runtime.threads(problems))
-      add("thread", t.os_id, t.managed_id, t.address, {}, {}, t.allocation_context, t.alloc_bytes, t.alloc_bytes_uoh);
+    threads = runtime.threads(problems);
   } catch (const Error &e) {
     problems.push_back(std::string("threads: ") + e.what());
   }
-  for (const auto &[number, h] : heaps)
+  for (const ThreadData &t : threads)
+    contexts.push_back({"thread", t.allocation_context, &t});
+  for (const OneHeap &h : heaps)
     for (u64 g = 0; g < h.generation_table.size(); ++g)
-      add("generation", {}, {}, {}, number, generation_name(g),
-          {h.generation_table[g].allocation_context_pointer, h.generation_table[g].allocation_context_limit}, {}, {});
+      contexts.push_back(
+          {"generation",
+           {h.generation_table[g].allocation_context_pointer, h.generation_table[g].allocation_context_limit},
+           nullptr,
+           h.number,
+           generation_name(g)});
   try {
     if (std::optional<AllocationContext> global = runtime.gc().get_global_allocation_context())
-      add("all others", {}, {}, {}, {}, {}, *global, {}, {});
+      contexts.push_back({"all others", *global});
   } catch (const Error &e) {
     problems.push_back(e.what());
   }
-  report::Table table = table_of("contexts", "Allocation contexts",
-                                 {{"owner", "Owner", Kind::text},
-                                  {"os_id", "Thread", Kind::number},
-                                  {"managed_id", "Managed", Kind::number},
-                                  {"thread", "Thread at", Kind::address, Shown::in_data},
-                                  {"heap", "Heap", Kind::number},
-                                  {"generation", "Gen", Kind::text},
-                                  {"pointer", "From", Kind::address},
-                                  {"limit", "To", Kind::address},
-                                  {"unused_bytes", "Unused", Kind::bytes},
-                                  {"alloc_bytes", "Allocated", Kind::bytes},
-                                  {"alloc_bytes_uoh", "… large, pinned", Kind::bytes}},
-                                 std::move(rows));
+  using C = OwnedContext;
+  auto of_thread = [](auto ThreadData::*member) {
+    return [member](const C &c) { return c.thread ? Cell(c.thread->*member) : Cell(); };
+  };
+  report::Table table =
+      ColumnsOf<C>{{{"owner", "Owner", Kind::text}, &C::owner},
+                   {{"os_id", "Thread", Kind::number}, of_thread(&ThreadData::os_id)},
+                   {{"managed_id", "Managed", Kind::number}, of_thread(&ThreadData::managed_id)},
+                   {{"thread", "Thread at", Kind::address, Shown::in_data}, of_thread(&ThreadData::address)},
+                   {{"heap", "Heap", Kind::number}, &C::heap},
+                   {{"generation", "Gen", Kind::text}, &C::generation},
+                   {{"pointer", "From", Kind::address}, [](const C &c) { return c.context.pointer; }},
+                   {{"limit", "To", Kind::address}, [](const C &c) { return c.context.limit; }},
+                   {{"unused_bytes", "Unused", Kind::bytes},
+                    [](const C &c) {
+                      return c.context.limit >= c.context.pointer ? Cell(c.context.limit - c.context.pointer) : Cell();
+                    }},
+                   {{"alloc_bytes", "Allocated", Kind::bytes}, of_thread(&ThreadData::alloc_bytes)},
+                   {{"alloc_bytes_uoh", "… large, pinned", Kind::bytes}, of_thread(&ThreadData::alloc_bytes_uoh)}}
+          .table("contexts", "Allocation contexts", contexts);
   table.notes = {"allocated: what the thread's contexts handed out since it began, the unused rest included"};
   return table;
 }
 
 // Sums by heap, kind and size of region, because there may be thousands of regions.
 report::Table free_regions_table(const Gc &gc, std::vector<std::string> &problems) {
+  struct Key {
+    u32 heap;
+    FreeRegionKind kind;
+    std::optional<RegionSize> size;
+    auto operator<=>(const Key &) const = default;
+    bool is_global() const {
+      return kind == FreeRegionKind::global_huge_region || kind == FreeRegionKind::global_region;
+    }
+  };
   struct Sum {
     u64 regions = 0, bytes = 0;
   };
-  std::map<std::tuple<u32, FreeRegionKind, std::optional<RegionSize>>, Sum> sums;
+  std::map<Key, Sum> sums;
   Sum all;
   for (const GCMemoryRegionData &region : gc.get_gc_free_regions(problems))
     for (Sum *sum : {&sums[{region.heap, region.kind, region.region_size}], &all}) {
       ++sum->regions;
       sum->bytes += region.size;
     }
-  std::vector<report::Row> rows;
-  for (const auto &[key, sum] : sums) {
-    auto [heap, kind, size] = key;
-    bool global = kind == FreeRegionKind::global_huge_region || kind == FreeRegionKind::global_region;
-    rows.push_back({global ? Cell("all") : Cell(heap), name_of(kind), size ? Cell(name_of(*size)) : Cell(), sum.regions,
-                    sum.bytes, static_cast<u32>(kind), size ? Cell(static_cast<u32>(*size)) : Cell()});
-  }
-  report::Table table = table_of("free_regions", "Free regions",
-                                 {{"heap", "Heap", Kind::text},
-                                  {"kind", "Kind", Kind::text},
-                                  {"size", "Size", Kind::text},
-                                  {"regions", "Regions", Kind::count},
-                                  {"committed_bytes", "Committed", Kind::bytes},
-                                  {"kind_number", "", Kind::number, Shown::in_data},
-                                  {"size_number", "", Kind::number, Shown::in_data}},
-                                 std::move(rows));
-  table.total = report::Row{"all", "total", Cell(), all.regions, all.bytes, Cell(), Cell()};
+  using S = std::pair<const Key, Sum>;
+  report::Table table = ColumnsOf<S>{
+      {{"heap", "Heap", Kind::text}, [](const S &s) { return s.first.is_global() ? Cell("all") : Cell(s.first.heap); }},
+      {{"kind", "Kind", Kind::text}, [](const S &s) { return name_of(s.first.kind); }},
+      {{"size", "Size", Kind::text}, [](const S &s) { return s.first.size ? Cell(name_of(*s.first.size)) : Cell(); }},
+      {{"regions", "Regions", Kind::count}, [](const S &s) { return s.second.regions; }},
+      {{"committed_bytes", "Committed", Kind::bytes}, [](const S &s) { return s.second.bytes; }},
+      {{"kind_number", "", Kind::number, Shown::in_data}, [](const S &s) { return static_cast<u32>(s.first.kind); }},
+      {{"size_number", "", Kind::number, Shown::in_data}, [](const S &s) {
+         return s.first.size ? Cell(static_cast<u32>(*s.first.size)) : Cell();
+       }}}.table("free_regions", "Free regions", sums);
+  table.total =
+      total_row(table, {{"heap", "all"}, {"kind", "total"}, {"regions", all.regions}, {"committed_bytes", all.bytes}});
   table.notes = {"global_region: to be given back to the system (decommitted)"};
   return table;
 }
 
 report::Table bookkeeping_table(const Gc &gc, std::vector<std::string> &problems) {
-  std::vector<report::Row> rows;
+  struct Region : GCMemoryRegionData {
+    bool is_of_handles;
+  };
+  std::vector<Region> regions;
   for (const GCMemoryRegionData &r :
        gc.get_gc_bookkeeping_memory_regions(problems).value_or(std::vector<GCMemoryRegionData>()))
-    rows.push_back({"card_table", Cell(), r.start, r.size});
+    regions.push_back({r, false});
   try {
     for (const GCMemoryRegionData &r : gc.get_handle_table_memory_regions(problems))
-      rows.push_back({"handle_table", r.heap, r.start, r.size});
+      regions.push_back({r, true});
   } catch (const Error &e) {
     problems.push_back(e.what());
   }
-  return table_of("bookkeeping", "Bookkeeping",
-                  {{"kind", "Kind", Kind::text},
-                   {"table", "Table", Kind::number},
-                   {"start", "Start", Kind::address},
-                   {"reserved_bytes", "Reserved", Kind::bytes}},
-                  std::move(rows));
+  using R = Region;
+  return ColumnsOf<R>{
+      {{"kind", "Kind", Kind::text}, [](const R &r) { return r.is_of_handles ? "handle_table" : "card_table"; }},
+      {{"table", "Table", Kind::number}, [](const R &r) { return r.is_of_handles ? Cell(r.heap) : Cell(); }},
+      {{"start", "Start", Kind::address}, &R::start},
+      {{"reserved_bytes", "Reserved", Kind::bytes}, &R::size}}
+      .table("bookkeeping", "Bookkeeping", regions);
 }
 
 report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const GCSetting *limit,
                         std::vector<std::string> &problems) {
-  std::vector<report::Row> rows;
-  for (const auto &[number, h] : heaps)
+  struct HeapOom : GCOomData {
+    u32 heap;
+  };
+  std::vector<HeapOom> all;
+  for (const OneHeap &h : heaps)
     try {
-      GCOomData oom = gc.get_oom_data(h.address);
-      rows.push_back({number, oom.happened(), oom_text(oom, limit), oom.reason, oom_reason_text(oom.reason), oom.fgm,
-                      failure_get_memory_text(oom.fgm), oom.alloc_size, oom.size, oom.loh_p, oom.gc_index,
-                      oom.available_pagefile_mb, oom.reserved, oom.allocated});
+      all.push_back({gc.get_oom_data(h.address), h.number});
     } catch (const Error &e) {
-      problems.push_back("heap " + std::to_string(number) + ", out of memory: " + e.what());
+      problems.push_back("heap " + std::to_string(h.number) + ", out of memory: " + e.what());
     }
-  return table_of("oom", "Out of memory",
-                  {{"heap", "Heap", Kind::number},
-                   {"happened", "Happened", Kind::boolean, Shown::in_data},
-                   {"words", "The last time", Kind::text},
-                   {"reason", "", Kind::number, Shown::in_data},
-                   {"reason_text", "", Kind::text, Shown::in_data},
-                   {"get_memory_failure", "", Kind::number, Shown::in_data},
-                   {"get_memory_failure_text", "", Kind::text, Shown::in_data},
-                   {"asked_bytes", "", Kind::bytes, Shown::in_data},
-                   {"failed_bytes", "", Kind::bytes, Shown::in_data},
-                   {"large_object", "", Kind::boolean, Shown::in_data},
-                   {"gc_index", "", Kind::number, Shown::in_data},
-                   {"available_pagefile_mib", "", Kind::number, Shown::in_data},
-                   {"reserved", "", Kind::address, Shown::in_data},
-                   {"allocated", "", Kind::address, Shown::in_data}},
-                  std::move(rows));
+  using O = HeapOom;
+  return ColumnsOf<O>{
+      {{"heap", "Heap", Kind::number}, &O::heap},
+      {{"happened", "Happened", Kind::boolean, Shown::in_data}, &O::happened},
+      {{"words", "The last time", Kind::text}, [&](const O &o) { return oom_text(o, limit); }},
+      {{"reason", "", Kind::number, Shown::in_data}, &O::reason},
+      {{"reason_text", "", Kind::text, Shown::in_data}, [](const O &o) { return oom_reason_text(o.reason); }},
+      {{"get_memory_failure", "", Kind::number, Shown::in_data}, &O::fgm},
+      {{"get_memory_failure_text", "", Kind::text, Shown::in_data},
+       [](const O &o) { return failure_get_memory_text(o.fgm); }},
+      {{"asked_bytes", "", Kind::bytes, Shown::in_data}, &O::alloc_size},
+      {{"failed_bytes", "", Kind::bytes, Shown::in_data}, &O::size},
+      {{"large_object", "", Kind::boolean, Shown::in_data}, &O::loh_p},
+      {{"gc_index", "", Kind::number, Shown::in_data}, &O::gc_index},
+      {{"available_pagefile_mib", "", Kind::number, Shown::in_data}, &O::available_pagefile_mb},
+      {{"reserved", "", Kind::address, Shown::in_data}, &O::reserved},
+      {{"allocated", "", Kind::address, Shown::in_data}, &O::allocated}}
+      .table("oom", "Out of memory", all);
 }
 
 report::Table problems_table(const std::vector<std::string> &problems) {
-  std::vector<report::Row> rows;
-  for (const std::string &problem : problems)
-    rows.push_back({problem});
-  return table_of("problems", "Could not be read", {{"problem", "Problem", Kind::text}}, std::move(rows));
+  return ColumnsOf<std::string>{{{"problem", "Problem", Kind::text}, [](const std::string &text) { return text; }}}
+      .table("problems", "Could not be read", problems);
 }
 
 report::Table settings_table(const GCSettings &settings) {
-  std::vector<report::Row> rows;
-  for (const GCSetting &one : settings.list)
-    rows.push_back({one.name, one.value, one.is_environment ? "environment" : "runtimeconfig.json",
-                    one.hard_limit ? Cell(*one.hard_limit) : Cell()});
-  return table_of("settings", "Settings that the process was started with",
-                  {{"setting", "Setting", Kind::text},
-                   {"value", "Value", Kind::text},
-                   {"source", "Source", Kind::text},
-                   {"limit_bytes", "Heap's limit", Kind::bytes}},
-                  std::move(rows));
+  using S = GCSetting;
+  return ColumnsOf<S>{{{"setting", "Setting", Kind::text}, &S::name},
+                      {{"value", "Value", Kind::text}, &S::value},
+                      {{"source", "Source", Kind::text},
+                       [](const S &s) { return s.is_environment ? "environment" : "runtimeconfig.json"; }},
+                      {{"limit_bytes", "Heap's limit", Kind::bytes}, &S::hard_limit}}
+      .table("settings", "Settings that the process was started with", settings.list);
 }
 
 std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &settings,

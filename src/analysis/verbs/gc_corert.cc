@@ -1,5 +1,6 @@
 #include "analysis/verbs/gc_corert.h"
 
+#include "analysis/verbs/gc_tables.h"
 #include "base/text.h"
 
 namespace dnheap {
@@ -7,17 +8,6 @@ namespace dnheap {
 namespace {
 
 using report::Cell;
-using report::Kind;
-
-report::Table table_of(const char *name, const char *title, std::vector<report::Column> columns,
-                       std::vector<report::Row> rows) {
-  report::Table table;
-  table.name = name;
-  table.title = title;
-  table.columns = std::move(columns);
-  table.set_rows(std::move(rows));
-  return table;
-}
 
 // The last generation has the large objects.
 std::string generation_name(u64 generation, u64 count) {
@@ -26,9 +16,9 @@ std::string generation_name(u64 generation, u64 count) {
 
 report::Table state_table(const CoreRt &runtime, const std::optional<WorkstationGcNf16> &gc,
                           std::vector<std::string> &problems) {
-  std::vector<report::Row> rows;
+  std::vector<GcStateLine> lines;
   auto add = [&](const char *datum, Cell value, Cell raw = {}) {
-    rows.push_back({datum, std::move(value), "", std::move(raw)});
+    lines.push_back({datum, std::move(value), "", std::move(raw)});
   };
   add("identifiers", "workstation, segments");
   add("heaps", "1");
@@ -42,40 +32,22 @@ report::Table state_table(const CoreRt &runtime, const std::optional<Workstation
     add("context_bounds_low", hex(low));
     add("context_bounds_high", hex(high));
   }
-  return table_of("state", "The GC",
-                  {{"datum", "Datum", Kind::text},
-                   {"value", "Value", Kind::text},
-                   {"meaning", "Meaning", Kind::text, report::Shown::in_text, true},
-                   {"raw", "", Kind::number, report::Shown::in_data}},
-                  std::move(rows));
+  return gc_state_table(lines);
 }
 
 report::Table heaps_table(const GcNf16 &gc) {
-  return table_of("heaps", "Heaps",
-                  {{"heap", "Heap", Kind::number},
-                   {"address", "gc_heap", Kind::address},
-                   {"alloc_allocated", "Allocated up to", Kind::address},
-                   {"ephemeral_segment", "Ephemeral segment", Kind::address},
-                   {"card_table", "Card table", Kind::address}},
-                  {{0u, Cell(), gc.get_alloc_allocated(), gc.get_ephemeral_heap_segment(), Cell()}});
+  return gc_heaps_table({{0, Cell(), gc.get_alloc_allocated(), gc.get_ephemeral_heap_segment(), Cell()}});
 }
 
 report::Table generations_table(const GcNf16 &gc) {
   const std::vector<GenerationNf16> generations = gc.get_generation_table();
-  std::vector<report::Row> rows;
+  std::vector<GcGenerationLine> lines;
   for (u64 i = 0; i < generations.size(); ++i) {
     const GenerationNf16 &g = generations[i];
-    rows.push_back({0u, generation_name(i, generations.size()), g.start_segment, g.allocation_start,
-                    g.allocation_context.pointer, g.allocation_context.limit});
+    lines.push_back({0, generation_name(i, generations.size()), g.start_segment, g.allocation_start,
+                     g.allocation_context.pointer, g.allocation_context.limit});
   }
-  return table_of("generations", "Generations",
-                  {{"heap", "Heap", Kind::number},
-                   {"generation", "Gen", Kind::text},
-                   {"start_segment", "First segment", Kind::address},
-                   {"allocation_start", "Starts at", Kind::address},
-                   {"context_pointer", "Context from", Kind::address},
-                   {"context_limit", "Context to", Kind::address}},
-                  std::move(rows));
+  return gc_generations_table(lines);
 }
 
 } // namespace

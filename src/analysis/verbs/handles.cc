@@ -3,6 +3,7 @@
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
@@ -81,14 +82,8 @@ report::Table handles_table(std::vector<HandleData> handles, Snapshot &snapshot,
 
 report::Table kinds_table(std::span<const HandleType> supported, const std::vector<HandleData> &handles,
                           ObjectTypes &types) {
-  report::Table table;
-  table.name = "kinds";
-  table.columns = {{"kind", "Kind", Kind::text},
-                   {"handles", "Handles", Kind::count},
-                   {"strong", "Strong", Kind::count},
-                   {"secondaries", "Secondaries", Kind::count},
-                   {"outside", "Outside the heap", Kind::count, report::Shown::in_data}};
   struct Sum {
+    const char *kind = "total";
     u64 handles = 0, strong = 0, secondaries = 0, outside = 0;
   };
   std::array<Sum, handle_type_count> sums{};
@@ -104,14 +99,20 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
       sum->outside += is_outside;
     }
   }
-  auto row = [](const char *kind, const Sum &s) {
-    return report::Row{kind, s.handles, s.strong, s.secondaries, s.outside};
-  };
-  std::vector<report::Row> rows;
-  for (HandleType type : supported)
-    rows.push_back(row(name_of(type), sums[static_cast<u8>(type)]));
-  table.set_rows(std::move(rows));
-  table.total = row("total", all);
+  std::vector<const Sum *> shown;
+  for (HandleType type : supported) {
+    Sum &sum = sums[static_cast<u8>(type)];
+    sum.kind = name_of(type);
+    shown.push_back(&sum);
+  }
+  const report::ColumnsOf<Sum> columns = {
+      {{"kind", "Kind", Kind::text}, &Sum::kind},
+      {{"handles", "Handles", Kind::count}, &Sum::handles},
+      {{"strong", "Strong", Kind::count}, &Sum::strong},
+      {{"secondaries", "Secondaries", Kind::count}, &Sum::secondaries},
+      {{"outside", "Outside the heap", Kind::count, report::Shown::in_data}, &Sum::outside}};
+  report::Table table = columns.table("kinds", "", shown);
+  table.total = columns.row(all);
   if (all.outside)
     table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");
   return table;

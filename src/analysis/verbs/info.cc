@@ -1,9 +1,11 @@
 // `info`: what is this dump, how was it interpreted, and how complete is it?
 #include "analysis/answer_head.h"
 #include "analysis/process/stress_log_table.h"
+#include "analysis/verbs/contracts_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/coreclr/code_heaps.h"
 #include "snapshot/source_lines.h"
 
@@ -16,6 +18,7 @@ namespace {
 
 using report::Cell;
 using report::Kind;
+using report::Shown;
 
 std::string assemblies_text(const std::vector<LoadedAssembly> &assemblies) {
   constexpr u64 most_named = 5;
@@ -49,7 +52,7 @@ report::Table facts_table(Snapshot &snapshot, report::Answer &answer, const std:
   const Heap &heap = snapshot.heap();
   report::Table table;
   table.name = "facts";
-  table.columns = {{"fact", "What", Kind::text}, {"value", "Value", Kind::text, report::Shown::everywhere, true}};
+  table.columns = {{"fact", "What", Kind::text}, {"value", "Value", Kind::text, Shown::everywhere, true}};
   std::vector<report::Row> rows;
   auto add = [&](const char *fact, const std::string &value) {
     if (!value.empty())
@@ -95,135 +98,109 @@ const char *name_of(Provenance::Outcome outcome) {
 }
 
 report::Table modules_table(const Target &target) {
-  report::Table table;
-  table.name = "modules";
-  table.title = "Module files looked at";
-  table.columns = {{"module", "Module", Kind::text, report::Shown::in_data},
-                   {"outcome", "Outcome", Kind::text},
-                   {"identity", "Identity", Kind::text},
-                   {"reason", "Why", Kind::text, report::Shown::everywhere, true},
-                   {"file", "File", Kind::text}};
-  std::vector<report::Row> rows;
-  bool missing = false;
+  std::vector<const Provenance *> shown;
   std::set<std::tuple<std::string, std::string, Provenance::Outcome>> told; // avoids repeats: assemblies are mapped
                                                                             // twice
-  for (const Provenance &p : target.provenance) {
-    if (!told.emplace(p.module, p.file, p.outcome).second)
-      continue;
-    rows.push_back(
-        {p.module, name_of(p.outcome), report::text_cell(p.identity), p.reason, p.file.empty() ? p.module : p.file});
-    missing |= p.outcome != Provenance::Outcome::used;
-  }
-  if (rows.empty())
+  bool missing = false;
+  for (const Provenance &p : target.provenance)
+    if (told.emplace(p.module, p.file, p.outcome).second) {
+      shown.push_back(&p);
+      missing |= p.outcome != Provenance::Outcome::used;
+    }
+  using P = Provenance;
+  report::Table table = report::ColumnsOf<P>{
+      {{"module", "Module", Kind::text, Shown::in_data}, &P::module},
+      {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
+      {{"identity", "Identity", Kind::text}, [](const P &p) { return report::text_cell(p.identity); }},
+      {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
+      {{"file", "File", Kind::text}, [](const P &p) {
+         return p.file.empty() ? p.module : p.file;
+       }}}.table("modules", "Module files looked at", shown);
+  if (shown.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
     table.notes.push_back("the data of such a file were derived from memory: it is needed only if notes say so");
-  table.set_rows(std::move(rows));
   return table;
 }
 
-Cell flag_cell(std::optional<bool> flag) { return flag ? Cell(*flag) : Cell(); }
-
 // Lists assemblies with their origin, which decides who owns what (ranked_owners.h).
 report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
-  report::Table table;
-  table.name = "assemblies";
-  table.title = "Assemblies";
-  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred rows
-  table.columns = {{"assembly", "Assembly", Kind::text},
-                   {"origin", "Origin", Kind::text},
-                   {"reason", "Why", Kind::text},
-                   {"collectible", "Collectible", Kind::boolean, report::Shown::in_data},
-                   {"dynamic", "Dynamic", Kind::boolean, report::Shown::in_data},
-                   {"loaded", "Loaded", Kind::boolean, report::Shown::in_data},
-                   {"context", "Context", Kind::address, report::Shown::in_data},
-                   {"file", "File", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const LoadedAssembly &one : snapshot.assemblies())
-    rows.push_back({one.name, one.is_framework ? "framework" : "program", one.why, flag_cell(one.is_collectible),
-                    flag_cell(one.is_dynamic), flag_cell(one.is_loaded), one.context ? Cell(one.context) : Cell(),
-                    one.path.empty() ? Cell() : Cell(printable(one.path, 4096))});
-  table.set_rows(std::move(rows));
+  using A = LoadedAssembly;
+  report::Table table = report::ColumnsOf<A>{
+      {{"assembly", "Assembly", Kind::text}, &A::name},
+      {{"origin", "Origin", Kind::text}, [](const A &a) { return a.is_framework ? "framework" : "program"; }},
+      {{"reason", "Why", Kind::text}, &A::why},
+      {{"collectible", "Collectible", Kind::boolean, Shown::in_data}, &A::is_collectible},
+      {{"dynamic", "Dynamic", Kind::boolean, Shown::in_data}, &A::is_dynamic},
+      {{"loaded", "Loaded", Kind::boolean, Shown::in_data}, &A::is_loaded},
+      {{"context", "Context", Kind::address, Shown::in_data},
+       [](const A &a) { return a.context ? Cell(a.context) : Cell(); }},
+      {{"file", "File", Kind::text}, [](const A &a) {
+         return a.path.empty() ? Cell() : Cell(printable(a.path, 4096));
+       }}}.table("assemblies", "Assemblies", snapshot.assemblies());
+  table.shown = is_asked ? Shown::everywhere : Shown::in_data; // some hundred rows
   return table;
 }
 
 // Lists everything that was mapped from files, including native libraries and data.
 report::Table images_table(const Target &target, bool is_asked) {
-  report::Table table;
-  table.name = "images";
-  table.title = "Mapped files";
-  table.shown = is_asked ? report::Shown::everywhere : report::Shown::in_data; // some hundred rows
-  table.columns = {{"start", "Start", Kind::address},
-                   {"end", "End", Kind::address},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"file", "File", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Module &module : target.modules) {
-    u64 bytes = 0;
-    for (const Extent &extent : module.extents)
-      bytes += extent.end - extent.start;
-    rows.push_back({module.base, module.end(), bytes, printable(module.path, 4096)});
-  }
-  table.set_rows(std::move(rows));
+  using M = Module;
+  report::Table table = report::ColumnsOf<M>{
+      {{"start", "Start", Kind::address}, &M::base},
+      {{"end", "End", Kind::address}, &M::end},
+      {{"bytes", "Bytes", Kind::bytes},
+       [](const M &m) {
+         u64 bytes = 0;
+         for (const Extent &extent : m.extents)
+           bytes += extent.end - extent.start;
+         return bytes;
+       }},
+      {{"file", "File", Kind::text}, [](const M &m) {
+         return printable(m.path, 4096);
+       }}}.table("images", "Mapped files", target.modules);
+  table.shown = is_asked ? Shown::everywhere : Shown::in_data; // some hundred rows
   return table;
 }
 
 // Lists the symbols that source lines come from.
 report::Table symbols_table(Snapshot &snapshot, const Question &question, report::Notes &notes) {
-  report::Table table;
-  table.name = "symbols";
-  table.title = "Symbols of source lines, looked for";
-  table.columns = {{"module", "Module", Kind::text},
-                   {"outcome", "Outcome", Kind::text},
-                   {"reason", "Why", Kind::text, report::Shown::everywhere, true},
-                   {"file", "File", Kind::text}};
+  using P = Provenance;
   std::vector<std::string> problems;
-  std::vector<report::Row> rows;
-  for (const Provenance &p : SourceLines(snapshot, question.symbol_folders).files(problems))
-    rows.push_back({p.module, name_of(p.outcome), p.reason, report::text_cell(p.file)});
+  report::Table table =
+      report::ColumnsOf<P>{{{"module", "Module", Kind::text}, &P::module},
+                           {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
+                           {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
+                           {{"file", "File", Kind::text}, [](const P &p) { return report::text_cell(p.file); }}}
+          .table("symbols", "Symbols of source lines, looked for",
+                 SourceLines(snapshot, question.symbol_folders).files(problems));
   for (const std::string &problem : problems)
     notes.add(problem, "which assemblies have symbols");
-  if (rows.empty())
-    table.shown = report::Shown::in_data;
-  table.set_rows(std::move(rows));
+  if (*table.row_count == 0)
+    table.shown = Shown::in_data;
   return table;
 }
 
-// Lists which contract is read by which reader, and how many of its values came from where.
-report::Table contracts_table(const ContractDescriptor &d) {
-  report::Table table;
-  table.name = "contracts";
-  table.title = "Contracts";
-  table.columns = {
-      {"contract", "Contract", Kind::text}, {"version", "Version", Kind::text}, {"origin", "Origin", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const auto &[name, version] : d.contracts)
-    rows.push_back({name, version, name_of(d.contract_origin.find(name)->second)});
+// Adds to the contracts how many of their values came from where.
+report::Table counted_contracts_table(const ContractDescriptor &d) {
   u64 count[3] = {};
   for (const auto &[name, type] : d.types)
     for (const auto &[field_name, field] : type.fields)
       ++count[static_cast<u8>(field.origin)];
   for (const auto &[name, global] : d.globals)
     ++count[static_cast<u8>(global.origin)];
+  report::Table table = contracts_table(d);
   table.notes.push_back("values: " + count_text(count[0]) + " published by the target, " + count_text(count[1]) +
                         " discovered in its memory, " + count_text(count[2]) + " from shipped tables");
-  table.set_rows(std::move(rows));
   return table;
 }
 
 report::Table gaps_table(const report::Completeness &completeness) {
-  report::Table table;
-  table.name = "gaps";
-  table.title = "Gaps";
-  table.columns = {{"start", "Start", Kind::address},
-                   {"end", "End", Kind::address},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"reason", "Why", Kind::text, report::Shown::everywhere, true}};
-  std::vector<report::Row> rows;
-  for (const auto &gap : completeness.gaps)
-    rows.push_back({gap.start, gap.end, gap.end - gap.start, gap.reason});
-  table.set_rows(std::move(rows));
-  return table;
+  using G = report::Completeness::Gap;
+  return report::ColumnsOf<G>{{{"start", "Start", Kind::address}, &G::start},
+                              {{"end", "End", Kind::address}, &G::end},
+                              {{"bytes", "Bytes", Kind::bytes}, [](const G &g) { return g.end - g.start; }},
+                              {{"reason", "Why", Kind::text, Shown::everywhere, true}, &G::reason}}
+      .table("gaps", "Gaps", completeness.gaps);
 }
 
 } // namespace
@@ -237,7 +214,7 @@ report::Answer answer_info(Snapshot &snapshot, const Question &question) {
                    assemblies_table(snapshot, question.table == "assemblies"),
                    images_table(snapshot.target(), question.table == "images"),
                    symbols_table(snapshot, question, answer.completeness->notes),
-                   contracts_table(snapshot.runtime().descriptor()),
+                   counted_contracts_table(snapshot.runtime().descriptor()),
                    std::move(stress_log.table),
                    gaps_table(*answer.completeness)};
   add_crash(snapshot, answer);

@@ -4,6 +4,7 @@
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/waste/waste.h"
+#include "report/columns_of.h"
 
 #include <fmt/format.h>
 
@@ -19,21 +20,21 @@ report::Answer list_inspectors() {
   report::Answer answer;
   answer.command = "inspect";
   answer.headline = "inspectors: dnheap inspect NAME TARGET asks one";
-  report::Table table;
-  table.name = "inspectors";
+  using I = Inspector;
+  report::Table table = report::ColumnsOf<I>{
+      {{"name", "Name", Kind::text}, &I::name},
+      {{"question", "Question", Kind::text, Shown::everywhere, true}, &I::question},
+      {{"types", "", Kind::nested, Shown::in_data},
+       [](const I &one) {
+         std::vector<report::Cell> out;
+         for (std::string_view type : one.types)
+           out.push_back(std::string(type));
+         return out;
+       }},
+      {{"types_text", "Knows", Kind::text, Shown::in_text, true}, [](const I &one) {
+         return fmt::format("{}", fmt::join(one.types, ", "));
+       }}}.table("inspectors", "", inspectors());
   table.whole = true;
-  table.columns = {{"name", "Name", Kind::text},
-                   {"question", "Question", Kind::text, Shown::everywhere, true},
-                   {"types", "", Kind::nested, Shown::in_data},
-                   {"types_text", "Knows", Kind::text, Shown::in_text, true}};
-  std::vector<report::Row> rows;
-  for (const Inspector &one : inspectors()) {
-    std::vector<Cell> types;
-    for (std::string_view type : one.types)
-      types.push_back(std::string(type));
-    rows.push_back({one.name, one.question, std::move(types), fmt::format("{}", fmt::join(one.types, ", "))});
-  }
-  table.set_rows(std::move(rows));
   answer.tables.push_back(std::move(table));
   return answer;
 }

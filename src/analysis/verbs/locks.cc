@@ -4,10 +4,12 @@
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/thread_waits.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <span>
 
 namespace dnheap {
 
@@ -38,23 +40,6 @@ public:
   }
 
   report::Table locks_table() {
-    report::Table table;
-    table.name = "locks";
-    table.columns = {{"object", "Object", Kind::address},
-                     {"kind", "Kind", Kind::text},
-                     {"owner_os_id", "Held by", Kind::number},
-                     {"owner_managed_id", "Managed", Kind::number, Shown::in_data},
-                     {"owner_name", "Name", Kind::text, Shown::in_data},
-                     {"held", "Held", Kind::boolean, Shown::in_data},
-                     {"recursion", "Times", Kind::count},
-                     {"waiters", "Waiters", Kind::count},
-                     {"waiting", "Waiting threads", Kind::nested, Shown::in_data},
-                     {"waiting_calls", "Waiting calls", Kind::nested, Shown::in_data},
-                     {"waiting_text", "Waiting", Kind::text, Shown::in_text},
-                     {"may_have_taken", "Taken perhaps by", Kind::nested, Shown::in_data},
-                     {"field", "Field", Kind::text, Shown::in_data},
-                     {"state", "State", Kind::text},
-                     {"type", "Type", Kind::text}};
     std::vector<const LockObject *> shown;
     for (const LockObject &lock : locks_.locks)
       if (question_.all || lock.is_held || !lock.waiting.empty() || lock.waiters || lock.is_abandoned ||
@@ -64,64 +49,92 @@ public:
     std::stable_sort(shown.begin(), shown.end(),
                      [](const LockObject *a, const LockObject *b) { return a->waiters > b->waiters; });
     const WaitingCalls calls = waiting_calls();
-    std::vector<report::Row> rows;
-    for (const LockObject *lock : shown)
-      rows.push_back(row_of(*lock, calls));
-    const auto at = static_cast<std::ptrdiff_t>(table.columns.size()) - 3;
-    if (!waits_.fields.empty())
-      table.columns[static_cast<u64>(at)].shown = Shown::everywhere;
-    if (!waits_.may_have_taken.empty()) { // otherwise the column would be empty
-      table.columns.insert(table.columns.begin() + at, {"taken_text", "Taken by", Kind::text, Shown::in_text});
-      for (u64 i = 0; i < rows.size(); ++i)
-        rows[i].insert(rows[i].begin() + at, Cell(takers_text(*shown[i])));
-    }
-    table.set_rows(std::move(rows));
-    return table;
+    using L = LockObject;
+    report::ColumnsOf<L> columns = {
+        {{"object", "Object", Kind::address}, &L::object},
+        {{"kind", "Kind", Kind::text}, [](const L &l) { return name_of(l.kind); }},
+        {{"owner_os_id", "Held by", Kind::number},
+         [this](const L &l) { return l.owner ? number_of(locks_.threads[*l.owner]) : Cell(); }},
+        {{"owner_managed_id", "Managed", Kind::number, Shown::in_data},
+         [this](const L &l) { return l.owner ? Cell(locks_.threads[*l.owner].managed_id) : Cell(); }},
+        {{"owner_name", "Name", Kind::text, Shown::in_data},
+         [this](const L &l) { return l.owner ? name_cell(*l.owner) : Cell(); }},
+        {{"held", "Held", Kind::boolean, Shown::in_data}, &L::is_held},
+        {{"recursion", "Times", Kind::count}, [](const L &l) { return l.recursion ? Cell(l.recursion) : Cell(); }},
+        {{"waiters", "Waiters", Kind::count}, &L::waiters},
+        {{"waiting", "Waiting threads", Kind::nested, Shown::in_data},
+         [this](const L &l) {
+           std::vector<Cell> out;
+           for (u32 thread : l.waiting)
+             out.push_back(locks_.threads[thread].os_id);
+           return out;
+         }},
+        {{"waiting_calls", "Waiting calls", Kind::nested, Shown::in_data},
+         [&](const L &l) {
+           std::vector<Cell> out;
+           if (auto of = calls.find(l.object); of != calls.end())
+             for (const auto &[method, count] : of->second)
+               out.push_back(std::vector<Fact>{{"method", method}, {"count", count}});
+           return out;
+         }},
+        {{"waiting_text", "Waiting", Kind::text, Shown::in_text}, [&](const L &l) { return waiting_text(l, calls); }},
+        {{"may_have_taken", "Taken perhaps by", Kind::nested, Shown::in_data},
+         [this](const L &l) { return takers_of(l); }}};
+    if (!waits_.may_have_taken.empty()) // otherwise the column would be empty
+      columns.add(
+          {{"taken_text", "Taken by", Kind::text, Shown::in_text}, [this](const L &l) { return takers_text(l); }});
+    columns.add({{"field", "Field", Kind::text, waits_.fields.empty() ? Shown::in_data : Shown::everywhere},
+                 [this](const L &l) { return report::text_cell(field_of(l.object)); }});
+    columns.add({{"state", "State", Kind::text}, [this](const L &l) { return report::text_cell(state_of(l)); }});
+    columns.add({{"type", "Type", Kind::text}, [this](const L &l) { return type_name(l.object); }});
+    return columns.table("locks", "", shown);
   }
 
   report::Table deadlocks_table() {
-    report::Table table;
-    table.name = "deadlocks";
     const bool any_inferred =
         std::any_of(waits_.circles.begin(), waits_.circles.end(), [&](const std::vector<WaitingOne> &circle) {
           return text_.sureness_of(circle) != Sureness::certain;
         });
-    table.title = any_inferred ? "Deadlocks, certain or likely" : "Deadlocks: none of these ever goes on";
-    table.columns = {{"cycle", "Cycle", Kind::nested, Shown::in_data},
-                     {"grounds", "Source", Kind::text, Shown::in_data},
-                     {"text", "In words", Kind::text}};
-    std::vector<report::Row> rows;
-    for (const std::vector<WaitingOne> &circle : waits_.circles)
-      rows.push_back({Cell(cells_of(circle)), name_of(DeadlockText::grounds_of(circle)), text_.words(circle)});
-    if (rows.empty())
+    using Circle = std::vector<WaitingOne>;
+    report::Table table =
+        report::ColumnsOf<Circle>{
+            {{"cycle", "Cycle", Kind::nested, Shown::in_data}, [this](const Circle &c) { return cells_of(c); }},
+            {{"grounds", "Source", Kind::text, Shown::in_data},
+             [](const Circle &c) { return name_of(DeadlockText::grounds_of(c)); }},
+            {{"text", "In words", Kind::text, Shown::everywhere, true},
+             [this](const Circle &c) { return text_.words(c); }}}
+            .table("deadlocks", any_inferred ? "Deadlocks, certain or likely" : "Deadlocks: none of these ever goes on",
+                   waits_.circles);
+    if (waits_.circles.empty())
       table.shown = Shown::in_data;
-    table.columns.back().wraps = true;
-    table.set_rows(std::move(rows));
     return table;
   }
 
   report::Table waits_table() {
-    report::Table table;
-    table.name = "waits";
-    table.title = "Waiting threads";
-    table.columns = {{"os_id", "Thread", Kind::number},      {"managed_id", "Managed", Kind::number},
-                     {"name", "Name", Kind::text},           {"kind", "Waits for", Kind::text},
-                     {"waits_for", "Object", Kind::address}, {"owner_os_id", "Held by", Kind::number},
-                     {"evidence", "Source", Kind::text},     {"type", "Type", Kind::text}};
-    std::vector<report::Row> rows;
-    for (const ThreadWait &wait : waits_.waits) {
-      const ThreadData &thread = locks_.threads[wait.thread];
-      const std::optional<u32> owner = owner_of(wait);
-      auto part = locks_.collections.find(wait.object);
-      const bool is_of_collection = part != locks_.collections.end();
-      const char *kind = !is_of_collection ? name_of(wait.kind) : part->second.is_for_place ? "free_place" : "item";
-      rows.push_back({thread.os_id, thread.managed_id, name_cell(wait.thread), kind,
-                      wait.object ? Cell(wait.object) : Cell(), owner ? number_of(locks_.threads[*owner]) : Cell(),
-                      wait.is_by_stack ? "stack" : "runtime", wait.object ? Cell(type_name(wait.object)) : Cell()});
-    }
-    if (rows.empty())
+    using W = ThreadWait;
+    report::Table table = report::ColumnsOf<W>{
+        {{"os_id", "Thread", Kind::number}, [this](const W &w) { return locks_.threads[w.thread].os_id; }},
+        {{"managed_id", "Managed", Kind::number}, [this](const W &w) { return locks_.threads[w.thread].managed_id; }},
+        {{"name", "Name", Kind::text}, [this](const W &w) { return name_cell(w.thread); }},
+        {{"kind", "Waits for", Kind::text},
+         [this](const W &w) {
+           const auto part = locks_.collections.find(w.object);
+           return part == locks_.collections.end() ? name_of(w.kind)
+                  : part->second.is_for_place      ? "free_place"
+                                                   : "item";
+         }},
+        {{"waits_for", "Object", Kind::address}, [](const W &w) { return w.object ? Cell(w.object) : Cell(); }},
+        {{"owner_os_id", "Held by", Kind::number},
+         [this](const W &w) {
+           const std::optional<u32> owner = owner_of(w);
+           return owner ? number_of(locks_.threads[*owner]) : Cell();
+         }},
+        {{"evidence", "Source", Kind::text}, [](const W &w) { return w.is_by_stack ? "stack" : "runtime"; }},
+        {{"type", "Type", Kind::text}, [this](const W &w) {
+           return w.object ? Cell(type_name(w.object)) : Cell();
+         }}}.table("waits", "Waiting threads", waits_.waits);
+    if (waits_.waits.empty())
       table.shown = Shown::in_data;
-    table.set_rows(std::move(rows));
     return table;
   }
 
@@ -140,39 +153,17 @@ private:
 
   using WaitingCalls = std::map<Address, std::map<std::string, u64>>; // by semaphore and method
 
-  report::Row row_of(const LockObject &lock, const WaitingCalls &calls) const {
-    std::vector<Cell> waiting, methods;
-    std::string text;
+  std::string waiting_text(const LockObject &lock, const WaitingCalls &calls) const {
     constexpr u64 shown = 8; // the table of waits has all, and data have
-    for (u32 thread : lock.waiting) {
-      waiting.push_back(locks_.threads[thread].os_id);
-      if (waiting.size() <= shown)
-        text += (text.empty() ? "" : ", ") + thread_number(thread);
-    }
-    if (waiting.size() > shown)
-      text += fmt::format(" and {} more", count_text(waiting.size() - shown));
+    std::string out;
+    for (u32 thread : std::span(lock.waiting).first(std::min<u64>(shown, lock.waiting.size())))
+      out += (out.empty() ? "" : ", ") + thread_number(thread);
+    if (lock.waiting.size() > shown)
+      out += fmt::format(" and {} more", count_text(lock.waiting.size() - shown));
     if (auto of = calls.find(lock.object); of != calls.end())
-      for (const auto &[method, count] : of->second) {
-        methods.push_back(std::vector<Fact>{{"method", method}, {"count", count}});
-        text += (text.empty() ? "" : ", ") + method + (count > 1 ? " × " + count_text(count) : "");
-      }
-    const ThreadData *owner = lock.owner ? &locks_.threads[*lock.owner] : nullptr;
-    const std::string state = state_of(lock);
-    return {lock.object,
-            name_of(lock.kind),
-            owner ? number_of(*owner) : Cell(),
-            owner ? Cell(owner->managed_id) : Cell(),
-            owner ? name_cell(*lock.owner) : Cell(),
-            lock.is_held,
-            lock.recursion ? Cell(lock.recursion) : Cell(),
-            lock.waiters,
-            Cell(std::move(waiting)),
-            Cell(std::move(methods)),
-            Cell(text),
-            Cell(takers_of(lock)),
-            report::text_cell(field_of(lock.object)),
-            report::text_cell(state),
-            type_name(lock.object)};
+      for (const auto &[method, count] : of->second)
+        out += (out.empty() ? "" : ", ") + method + (count > 1 ? " × " + count_text(count) : "");
+    return out;
   }
 
   // Returns no number for a thread that has ended.

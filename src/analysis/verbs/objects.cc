@@ -11,6 +11,7 @@
 #include "heap/object_cursor.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
@@ -210,7 +211,7 @@ report::Table sizes_table(Snapshot &snapshot, Selection &selection, u64 top) {
     if (!top || rows.size() <= top) // one more, so that writers see that some were left out
       rows.push_back({sum.size, sum.objects, sum.holes, sum.bytes()});
   table.set_rows(std::move(rows), order.size());
-  table.total = report::Row{{}, all.objects, all.holes, bytes};
+  table.total = total_row(table, {{"objects", all.objects}, {"free_objects", all.holes}, {"bytes", bytes}});
   return table;
 }
 

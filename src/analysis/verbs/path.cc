@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "objects/live.h"
 #include "objects/object_graph.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -47,25 +48,30 @@ std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all,
   return found.path ? std::vector{*std::move(found.path)} : std::vector<OwnedPath>();
 }
 
+std::vector<Cell> cells_of(const PathSteps &path) {
+  std::vector<Cell> out;
+  for (const PathStep &step : path.steps)
+    out.push_back(std::vector<Fact>{{"address", hex(step.address)},
+                                    {"type", step.type},
+                                    {"field", step.field},
+                                    {"calls", report::text_cell(step.calls)},
+                                    {"call", report::text_cell(step.call)}});
+  return out;
+}
+
 report::Table paths_table(const std::vector<PathSteps> &paths) {
-  report::Table table;
-  table.name = "paths";
+  using P = PathSteps;
+  report::Table table = report::ColumnsOf<P>{
+      {{"root", "", Kind::nested}, &P::root},
+      {{"steps", "", Kind::nested}, [](const P &path) { return cells_of(path); }},
+      {{"steps_left_out", "", Kind::count}, &P::left_out},
+      {{"instances", "", Kind::count}, [](const P &) { return u64{1}; }},
+      {{"signature", "", Kind::text}, &P::signature},
+      {{"way", "", Kind::text}, &P::way},
+      {{"path", "", Kind::text}, [](const P &path) {
+         return path_text(path);
+       }}}.table("paths", "", paths);
   table.shown = Shown::in_data;
-  table.columns = {{"root", "", Kind::nested},     {"steps", "", Kind::nested},   {"steps_left_out", "", Kind::count},
-                   {"instances", "", Kind::count}, {"signature", "", Kind::text}, {"way", "", Kind::text},
-                   {"path", "", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const PathSteps &path : paths) {
-    std::vector<Cell> steps;
-    for (const PathStep &step : path.steps)
-      steps.push_back(std::vector<Fact>{{"address", hex(step.address)},
-                                        {"type", step.type},
-                                        {"field", step.field},
-                                        {"calls", report::text_cell(step.calls)},
-                                        {"call", report::text_cell(step.call)}});
-    rows.push_back({path.root, std::move(steps), path.left_out, u64{1}, path.signature, path.way, path_text(path)});
-  }
-  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -179,30 +185,27 @@ report::Answer answer_type(Snapshot &snapshot, const Question &question, std::op
   if (question.sort == "instances")
     std::stable_sort(paths.paths.begin(), paths.paths.end(),
                      [](const TypePath &a, const TypePath &b) { return a.instances > b.instances; });
-  report::Table table;
-  table.name = "paths";
-  table.columns = {{"instances", "Instances", Kind::count},
-                   {"share", "Share", Kind::percent},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"retained", "Freed with them", Kind::bytes},
-                   {"signature", "Signature", Kind::text, Shown::in_data},
-                   {"way", "Way", Kind::text, Shown::in_data},
-                   {"short_way", "Path", Kind::text, Shown::in_text},
-                   {"example", "Example", Kind::address},
-                   {"root", "", Kind::nested, Shown::in_data},
-                   {"steps", "", Kind::nested, Shown::in_data},
-                   {"path", "Held by", Kind::text, Shown::everywhere, true}};
-  std::vector<report::Row> rows;
-  for (const TypePath &path : paths.paths) {
-    std::vector<Cell> steps;
-    for (const TypePath::Step &step : path.steps)
-      steps.push_back(std::vector<Fact>{{"field", field_text(step)}, {"least", step.least}, {"most", step.most}});
-    double share = static_cast<double>(path.instances) / static_cast<double>(std::max<u64>(paths.instances, 1));
-    rows.push_back({path.instances, share, path.bytes, path.retained, path.signature, path.way,
-                    short_signature(path.way), path.example, root_facts(snapshot, path.owner, nullptr),
-                    std::move(steps), path.text()});
-  }
-  table.set_rows(std::move(rows));
+  using P = TypePath;
+  const double all = static_cast<double>(std::max<u64>(paths.instances, 1));
+  report::Table table = report::ColumnsOf<P>{
+      {{"instances", "Instances", Kind::count}, &P::instances},
+      {{"share", "Share", Kind::percent}, [=](const P &p) { return static_cast<double>(p.instances) / all; }},
+      {{"bytes", "Bytes", Kind::bytes}, &P::bytes},
+      {{"retained", "Freed with them", Kind::bytes}, &P::retained},
+      {{"signature", "Signature", Kind::text, Shown::in_data}, &P::signature},
+      {{"way", "Way", Kind::text, Shown::in_data}, &P::way},
+      {{"short_way", "Path", Kind::text, Shown::in_text}, [](const P &p) { return short_signature(p.way); }},
+      {{"example", "Example", Kind::address}, &P::example},
+      {{"root", "", Kind::nested, Shown::in_data}, [&](const P &p) { return root_facts(snapshot, p.owner, nullptr); }},
+      {{"steps", "", Kind::nested, Shown::in_data},
+       [](const P &p) {
+         std::vector<Cell> out;
+         for (const P::Step &step : p.steps)
+           out.push_back(std::vector<Fact>{{"field", field_text(step)}, {"least", step.least}, {"most", step.most}});
+         return out;
+       }},
+      {{"path", "Held by", Kind::text, Shown::everywhere, true},
+       &P::text}}.table("paths", "", paths.paths);
   // Explains names in owner and fields separately, because the text before a field is no type.
   const u64 shown = question.top ? question.top : most_explained;
   for (u64 i = 0; i < std::min<u64>({paths.paths.size(), most_explained, shown}); ++i) {

@@ -4,6 +4,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/host/process.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -12,23 +13,26 @@ namespace dnheap {
 
 namespace {
 
-report::Row row_of(u64 pid, Snapshot &snapshot, std::vector<std::string> &notes) {
-  report::Row row(6);
-  row[0] = pid;
-  row[4] = resident_memory(pid);
-  row[5] = snapshot.target().program;
+struct DotnetProcess {
+  u64 pid;
+  std::optional<u64> memory;
+  std::string command_line;
+  report::Cell runtime = {}, version = {}, gc = {};
+};
+
+DotnetProcess process_of(u64 pid, Snapshot &snapshot, std::vector<std::string> &notes) {
+  DotnetProcess out{pid, resident_memory(pid), snapshot.target().program};
   try {
     const Runtime &runtime = snapshot.runtime();
-    row[1] = runtime.kind();
-    if (!runtime.version().empty())
-      row[2] = runtime.version();
+    out.runtime = runtime.kind();
+    out.version = report::text_cell(runtime.version());
     const GCFlavour gc = runtime.gc_flavour();
-    row[3] = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + " heaps" : "workstation") +
+    out.gc = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + " heaps" : "workstation") +
              (gc.regions ? "" : ", segments");
   } catch (const Error &error) {
     notes.push_back(error.what());
   }
-  return row;
+  return out;
 }
 
 } // namespace
@@ -37,12 +41,8 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
   using report::Kind;
   report::Answer answer;
   answer.command = "ps";
-  report::Table table;
-  table.name = "processes";
-  table.columns = {{"pid", "PID", Kind::number},       {"runtime", "Runtime", Kind::text},
-                   {"version", "Version", Kind::text}, {"gc", "GC", Kind::text},
-                   {"memory", "Memory", Kind::bytes},  {"command_line", "Command line", Kind::text}};
-  std::vector<report::Row> rows;
+  std::vector<DotnetProcess> processes;
+  std::vector<std::string> notes;
   std::vector<u64> pids = list_processes();
   std::sort(pids.begin(), pids.end());
   u64 refused = 0;
@@ -63,25 +63,32 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
       continue;
     try {
       if (has_dotnet(pid, *maps))
-        rows.push_back(row_of(pid, *Snapshot::attach(pid, options), table.notes));
+        processes.push_back(process_of(pid, *Snapshot::attach(pid, options), notes));
     } catch (const Interrupted &) {
       throw;
     } catch (const Error &error) {
-      table.notes.push_back(error.what());
+      notes.push_back(error.what());
     }
   }
-  answer.headline = count_text(rows.size()) + (rows.size() == 1 ? " .NET process" : " .NET processes");
+  answer.headline = count_text(processes.size()) + (processes.size() == 1 ? " .NET process" : " .NET processes");
   if (refused)
-    table.notes.push_back(count_text(refused) + " not looked at for lack of rights, such as " + why);
+    notes.push_back(count_text(refused) + " not looked at for lack of rights, such as " + why);
   if (processes_are_hidden())
-    table.notes.push_back("/proc hides the processes of other users (hidepid), so they were not looked at");
+    notes.push_back("/proc hides the processes of other users (hidepid), so they were not looked at");
+  using P = DotnetProcess;
   if (question.sort == "memory")
-    report::sort_rows(rows, 4);
-  auto known = std::find_if(rows.begin(), rows.end(), [](const report::Row &row) { return row[1].text().has_value(); });
-  if (known != rows.end())
-    if (const u64 *pid = (*known)[0].get_if<u64>())
-      answer.next_command = "dnheap stat -p " + std::to_string(*pid);
-  table.set_rows(std::move(rows));
+    std::ranges::stable_sort(processes, std::greater(), &P::memory);
+  const auto known = std::ranges::find_if(processes, [](const P &p) { return p.runtime.text().has_value(); });
+  if (known != processes.end())
+    answer.next_command = "dnheap stat -p " + std::to_string(known->pid);
+  report::Table table = report::ColumnsOf<P>{{{"pid", "PID", Kind::number}, &P::pid},
+                                             {{"runtime", "Runtime", Kind::text}, &P::runtime},
+                                             {{"version", "Version", Kind::text}, &P::version},
+                                             {{"gc", "GC", Kind::text}, &P::gc},
+                                             {{"memory", "Memory", Kind::bytes}, &P::memory},
+                                             {{"command_line", "Command line", Kind::text}, &P::command_line}}
+                            .table("processes", "", processes);
+  table.notes = std::move(notes);
   answer.tables.push_back(std::move(table));
   return answer;
 }

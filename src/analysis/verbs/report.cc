@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "objects/object_index.h"
 #include "objects/roots.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -70,32 +71,40 @@ u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::
 
 Table where_table(const AccountMap &map, const Target &target, bool knows_all_roots) {
   const bool is_process = target.container == "process";
-  Table table;
-  table.name = "where";
-  table.title =
-      target.extraction ? "Memory by use, as far as dnheap took it out of " + target.extraction->from : "Memory by use";
-  table.shown = Shown::in_text;
-  table.whole = true;
-  table.columns = {{"bytes", "Mapped", Kind::bytes},
-                   {"part", is_process ? "Resident" : "In dump", Kind::bytes},
-                   {"share", "Share", Kind::percent},
-                   {"what", "", Kind::text},
-                   {"bar", "", Kind::bar, Shown::in_text}};
   const u64 whole = map.mapped - map.of(reserved).bytes;
-  auto part = [&](const EnumSet<MemoryClass> &classes) -> Cell {
-    if (is_process)
-      return map.resident ? Cell(bytes_of(map, classes, &ClassSum::resident_high)) : Cell();
-    return bytes_of(map, classes, &ClassSum::stored);
+  struct Part {
+    u64 bytes;
+    double share;
+    const Line *line;
   };
-  std::vector<Row> rows;
+  std::vector<Part> parts;
   for (const Line &line : lines)
     if (const u64 bytes = bytes_of(map, line.classes))
-      rows.push_back({bytes, part(line.classes), share_of(bytes, whole),
-                      line.classes.has(dead_objects) && !knows_all_roots ? maybe_dead : line.text,
-                      share_of(bytes, whole)});
-  table.set_rows(std::move(rows));
-  table.total = Row{whole, is_process ? map.resident ? Cell(map.resident->second) : Cell() : Cell(map.stored), 1.0,
-                    "total, each byte once", Cell()};
+      parts.push_back({bytes, share_of(bytes, whole), &line});
+  using P = Part;
+  Table table =
+      report::ColumnsOf<P>{{{"bytes", "Mapped", Kind::bytes}, &P::bytes},
+                           {{"part", is_process ? "Resident" : "In dump", Kind::bytes},
+                            [&](const P &p) {
+                              if (is_process)
+                                return map.resident ? Cell(bytes_of(map, p.line->classes, &ClassSum::resident_high))
+                                                    : Cell();
+                              return Cell(bytes_of(map, p.line->classes, &ClassSum::stored));
+                            }},
+                           {{"share", "Share", Kind::percent}, &P::share},
+                           {{"what", "", Kind::text},
+                            [&](const P &p) {
+                              return p.line->classes.has(dead_objects) && !knows_all_roots ? maybe_dead : p.line->text;
+                            }},
+                           {{"bar", "", Kind::bar, Shown::in_text}, &P::share}}
+          .table("where",
+                 target.extraction ? "Memory by use, as far as dnheap took it out of " + target.extraction->from
+                                   : "Memory by use",
+                 parts);
+  table.shown = Shown::in_text;
+  table.whole = true;
+  const Cell part = !is_process ? Cell(map.stored) : map.resident ? Cell(map.resident->second) : Cell();
+  table.total = total_row(table, {{"bytes", whole}, {"part", part}, {"share", 1.0}, {"what", "total, each byte once"}});
   return table;
 }
 
@@ -115,34 +124,30 @@ std::string next_of(const Question &question, u64 number) {
 }
 
 Table suspects_table(const Suspects &suspects, const Question &question) {
-  Table table;
-  table.name = "suspects";
+  using S = Suspect;
+  auto rank = [&](const S &s) { return static_cast<u64>(&s - suspects.list.data()) + 1; };
+  Table table = report::ColumnsOf<S>{
+      {{"rank", "", Kind::number}, rank},
+      {{"kind", "", Kind::text}, [](const S &s) { return name_of(s.kind); }},
+      {{"owner", "", Kind::text}, &S::owner},
+      {{"text", "", Kind::text}, [](const S &s) { return s.text(); }},
+      {{"retained", "", Kind::bytes}, &S::retained},
+      {{"share", "", Kind::percent}, [&](const S &s) { return share_of(s.retained, suspects.live_bytes); }},
+      {{"also_held", "", Kind::bytes}, [](const S &s) { return s.also_held.bytes; }},
+      {{"also_held_by", "", Kind::text},
+       [](const S &s) { return s.also_held.bytes ? Cell(name_of(s.also_held.by)) : Cell(); }},
+      {{"objects", "", Kind::count}, &S::objects},
+      {{"element", "", Kind::text}, [](const S &s) { return report::text_cell(s.element); }},
+      {{"elements", "", Kind::count}, &S::elements},
+      {{"own", "", Kind::boolean}, &S::is_own},
+      {{"conservative", "", Kind::boolean}, &S::by_chance},
+      {{"signature", "", Kind::text}, &S::signature},
+      {{"address", "", Kind::address}, [](const S &s) { return s.example ? Cell(s.example) : Cell(); }},
+      {{"path", "", Kind::nested}, steps_of},
+      {{"next", "", Kind::text}, [&](const S &s) {
+         return next_of(question, rank(s));
+       }}}.table("suspects", "", suspects.list);
   table.shown = Shown::in_data;
-  table.columns = {{"rank", "", Kind::number},
-                   {"kind", "", Kind::text},
-                   {"owner", "", Kind::text},
-                   {"text", "", Kind::text},
-                   {"retained", "", Kind::bytes},
-                   {"share", "", Kind::percent},
-                   {"also_held", "", Kind::bytes},
-                   {"also_held_by", "", Kind::text},
-                   {"objects", "", Kind::count},
-                   {"element", "", Kind::text},
-                   {"elements", "", Kind::count},
-                   {"own", "", Kind::boolean},
-                   {"conservative", "", Kind::boolean},
-                   {"signature", "", Kind::text},
-                   {"address", "", Kind::address},
-                   {"path", "", Kind::nested},
-                   {"next", "", Kind::text}};
-  std::vector<Row> rows;
-  for (const Suspect &s : suspects.list)
-    rows.push_back({u64{rows.size() + 1}, name_of(s.kind), s.owner, s.text(), s.retained,
-                    share_of(s.retained, suspects.live_bytes), s.also_held.bytes,
-                    s.also_held.bytes ? Cell(name_of(s.also_held.by)) : Cell(), s.objects, report::text_cell(s.element),
-                    s.elements, s.is_own, s.by_chance, s.signature, s.example ? Cell(s.example) : Cell(), steps_of(s),
-                    next_of(question, rows.size() + 1)});
-  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -201,15 +206,16 @@ std::string waste_text(const WasteRow &row) {
 }
 
 Table waste_table(const Waste &waste, u64 live) {
-  Table table;
-  table.name = "waste";
+  using W = WasteRow;
+  Table table = report::ColumnsOf<W>{
+      {{"bytes", "", Kind::bytes}, &W::bytes},
+      {{"share", "", Kind::percent}, [=](const W &w) { return share_of(w.bytes, live); }},
+      {{"count", "", Kind::count}, &W::count},
+      {{"kind", "", Kind::text}, [](const W &w) { return name_of(w.kind); }},
+      {{"what", "", Kind::text}, &W::what},
+      {{"field", "", Kind::text},
+       &W::field}}.table("waste", "", waste.rows);
   table.shown = Shown::in_data;
-  table.columns = {{"bytes", "", Kind::bytes}, {"share", "", Kind::percent}, {"count", "", Kind::count},
-                   {"kind", "", Kind::text},   {"what", "", Kind::text},     {"field", "", Kind::text}};
-  std::vector<Row> rows;
-  for (const WasteRow &row : waste.rows)
-    rows.push_back({row.bytes, share_of(row.bytes, live), row.count, name_of(row.kind), row.what, row.field});
-  table.set_rows(std::move(rows));
   return table;
 }
 
@@ -243,21 +249,17 @@ std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
 }
 
 Table fragmentation_table(Snapshot &snapshot, const std::optional<Fragmentation> &holes) {
-  Table table;
-  table.name = "fragmentation";
+  using B = BesideHoles;
+  const u64 whole = holes ? holes->total().bytes : 0;
+  Table table = report::ColumnsOf<B>{
+      {{"bytes", "", Kind::bytes}, [](const B &b) { return b.holes.bytes; }},
+      {{"share", "", Kind::percent}, [=](const B &b) { return share_of(b.holes.bytes, whole); }},
+      {{"count", "", Kind::count}, [](const B &b) { return b.holes.count; }},
+      {{"pin", "", Kind::text}, [](const B &b) { return report::text_cell(b.pin); }},
+      {{"type", "", Kind::text}, [&](const B &b) {
+         return b.method_table ? Cell(snapshot.runtime().types().name(b.method_table)) : Cell();
+       }}}.table("fragmentation", "", holes ? holes->beside : std::vector<B>());
   table.shown = Shown::in_data;
-  table.columns = {{"bytes", "", Kind::bytes},
-                   {"share", "", Kind::percent},
-                   {"count", "", Kind::count},
-                   {"pin", "", Kind::text},
-                   {"type", "", Kind::text}};
-  std::vector<Row> rows;
-  if (holes)
-    for (const BesideHoles &one : holes->beside)
-      rows.push_back({one.holes.bytes, share_of(one.holes.bytes, holes->total().bytes), one.holes.count,
-                      report::text_cell(one.pin),
-                      one.method_table ? Cell(snapshot.runtime().types().name(one.method_table)) : Cell()});
-  table.set_rows(std::move(rows));
   return table;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/share.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
@@ -23,27 +24,22 @@ using report::Kind;
 using report::Shown;
 
 report::Table owners_table(Holding &holding) {
-  report::Table table;
-  table.name = "owners";
-  table.title = "By owner: freed if it let go";
-  table.columns = {{"retained", "Retained", Kind::bytes},
-                   {"share", "Share", Kind::percent},
-                   {"objects", "Objects", Kind::count},
-                   {"kind", "Kind", Kind::text, Shown::in_data},
-                   {"conservative", "Conservative", Kind::boolean, Shown::in_data},
-                   {"signature", "Signature", Kind::text, Shown::in_data},
-                   {"source", "Source", Kind::text, Shown::in_data},
-                   {"rank", "Rank", Kind::text, Shown::in_data},
-                   {"owner", "Owner", Kind::text}};
+  using L = Holding::OwnerLine;
   const u64 whole = holding.all().bytes;
-  const std::vector<Holding::OwnerLine> lines = holding.owner_lines();
-  std::vector<report::Row> rows;
-  for (const Holding::OwnerLine &line : lines)
-    rows.push_back({line.retained.bytes, share_of(line.retained.bytes, whole), line.retained.objects, line.kind,
-                    line.conservative, signature(line.source, {}), line.source, line.rank ? Cell(line.rank) : Cell(),
-                    line.name});
-  table.set_rows(std::move(rows));
-  table.total = report::Row{whole, 1.0, holding.all().objects, {}, {}, {}, {}, {}, "total"};
+  const std::vector<L> lines = holding.owner_lines();
+  report::Table table = report::ColumnsOf<L>{
+      {{"retained", "Retained", Kind::bytes}, [](const L &l) { return l.retained.bytes; }},
+      {{"share", "Share", Kind::percent}, [&](const L &l) { return share_of(l.retained.bytes, whole); }},
+      {{"objects", "Objects", Kind::count}, [](const L &l) { return l.retained.objects; }},
+      {{"kind", "Kind", Kind::text, Shown::in_data}, &L::kind},
+      {{"conservative", "Conservative", Kind::boolean, Shown::in_data}, &L::conservative},
+      {{"signature", "Signature", Kind::text, Shown::in_data}, [](const L &l) { return signature(l.source, {}); }},
+      {{"source", "Source", Kind::text, Shown::in_data}, &L::source},
+      {{"rank", "Rank", Kind::text, Shown::in_data}, [](const L &l) { return l.rank ? Cell(l.rank) : Cell(); }},
+      {{"owner", "Owner", Kind::text},
+       &L::name}}.table("owners", "By owner: freed if it let go", lines);
+  table.total =
+      total_row(table, {{"retained", whole}, {"share", 1.0}, {"objects", holding.all().objects}, {"owner", "total"}});
   if (!holding.is_plain())
     table.notes.push_back(
         "an object counts for the first of these that holds it: the program's own static fields, the container of "
@@ -88,29 +84,24 @@ Grouping grouping(Holding &holding, const char *key, const char *title, const ch
 }
 
 report::Table groups_table(const Grouping &grouping, std::span<const GroupRetained> sums, u64 whole) {
-  report::Table table;
-  table.name = grouping.key;
-  table.title = grouping.title;
-  table.columns = {{"retained", "Retained", Kind::bytes},
-                   {"share", "Share", Kind::percent},
-                   {"objects", "Objects", Kind::count},
-                   {"instances", "Instances", Kind::count},
-                   {grouping.heading, "Name", Kind::text}};
-  const std::vector<std::string> &names = grouping.names;
-  std::vector<u32> order;
-  for (u32 i = 0; i < names.size(); ++i)
+  struct Group : GroupRetained {
+    const std::string *name;
+  };
+  std::vector<Group> groups;
+  for (u32 i = 0; i < grouping.names.size(); ++i)
     if (sums[i].top_level)
-      order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](u32 a, u32 b) {
-    return sums[a].retained.bytes != sums[b].retained.bytes ? sums[a].retained.bytes > sums[b].retained.bytes
-                                                            : names[a] < names[b];
+      groups.push_back({sums[i], &grouping.names[i]});
+  std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+    return a.retained.bytes != b.retained.bytes ? a.retained.bytes > b.retained.bytes : *a.name < *b.name;
   });
-  std::vector<report::Row> rows;
-  for (u32 i : order)
-    rows.push_back({sums[i].retained.bytes, share_of(sums[i].retained.bytes, whole), sums[i].retained.objects,
-                    sums[i].top_level, names[i]});
-  table.set_rows(std::move(rows));
-  return table;
+  using G = Group;
+  return report::ColumnsOf<G>{
+      {{"retained", "Retained", Kind::bytes}, [](const G &g) { return g.retained.bytes; }},
+      {{"share", "Share", Kind::percent}, [&](const G &g) { return share_of(g.retained.bytes, whole); }},
+      {{"objects", "Objects", Kind::count}, [](const G &g) { return g.retained.objects; }},
+      {{"instances", "Instances", Kind::count}, &G::top_level},
+      {{grouping.heading, "Name", Kind::text}, [](const G &g) { return *g.name; }}}
+      .table(grouping.key, grouping.title, groups);
 }
 
 // Makes all tables by one sweep over the tree.

@@ -6,6 +6,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/object_index.h"
+#include "report/columns_of.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
@@ -32,40 +33,37 @@ Cell thread_cell(const RootThread *thread) {
 // Sums up by kind, in the order of the roots.
 report::Table kinds_table(const Found &found, const ObjectIndex &index) {
   struct Sum {
+    std::string kind;
     u64 roots = 0, outside = 0;
-    std::vector<Address> objects;
+    std::vector<Address> objects = {}; // each once
+    void keep_each_once() {
+      std::sort(objects.begin(), objects.end());
+      objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
+    }
   };
-  std::vector<std::pair<std::string, Sum>> sums;
+  std::vector<Sum> sums;
+  Sum all{"total"};
   for (const Root &root : found.set.roots) {
-    if (sums.empty() || sums.back().first != kind_text(root))
-      sums.emplace_back(kind_text(root), Sum());
-    Sum &sum = sums.back().second;
-    ++sum.roots;
-    sum.outside += !index.is_object(root.object);
-    sum.objects.push_back(root.object);
+    if (sums.empty() || sums.back().kind != kind_text(root))
+      sums.push_back({kind_text(root)});
+    for (Sum *sum : {&sums.back(), &all}) {
+      ++sum->roots;
+      sum->outside += !index.is_object(root.object);
+      sum->objects.push_back(root.object);
+    }
   }
-  report::Table table;
-  table.name = "kinds";
-  table.columns = {{"kind", "Kind", Kind::text},
-                   {"roots", "Roots", Kind::count},
-                   {"objects", "Objects", Kind::count},
-                   {"outside", "Outside the heap", Kind::count, report::Shown::in_data}};
-  std::vector<report::Row> rows;
-  std::vector<Address> all;
-  u64 outside = 0;
-  for (auto &[kind, sum] : sums) {
-    std::sort(sum.objects.begin(), sum.objects.end());
-    sum.objects.erase(std::unique(sum.objects.begin(), sum.objects.end()), sum.objects.end());
-    all.insert(all.end(), sum.objects.begin(), sum.objects.end());
-    outside += sum.outside;
-    rows.push_back({kind, sum.roots, u64{sum.objects.size()}, sum.outside});
-  }
-  std::sort(all.begin(), all.end());
-  u64 objects = static_cast<u64>(std::unique(all.begin(), all.end()) - all.begin());
-  table.set_rows(std::move(rows));
-  table.total = report::Row{"total", u64{found.set.roots.size()}, objects, outside};
-  if (outside)
-    table.notes.push_back(count_text(outside) + " of them point at no object in the heap");
+  for (Sum &sum : sums)
+    sum.keep_each_once();
+  all.keep_each_once();
+  const report::ColumnsOf<Sum> columns = {
+      {{"kind", "Kind", Kind::text}, &Sum::kind},
+      {{"roots", "Roots", Kind::count}, &Sum::roots},
+      {{"objects", "Objects", Kind::count}, [](const Sum &sum) { return u64{sum.objects.size()}; }},
+      {{"outside", "Outside the heap", Kind::count, report::Shown::in_data}, &Sum::outside}};
+  report::Table table = columns.table("kinds", "", sums);
+  table.total = columns.row(all);
+  if (all.outside)
+    table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");
   return table;
 }
 

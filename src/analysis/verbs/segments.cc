@@ -3,6 +3,7 @@
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/corert/core_rt.h"
 
 #include <map>
@@ -13,8 +14,7 @@ namespace {
 
 using report::Cell;
 using report::Kind;
-
-Cell cell_of(std::optional<Address> address) { return address ? Cell(*address) : Cell(); }
+using report::Shown;
 
 // Returns the names of heap_segment_flags_… in gc/gcpriv.h.
 std::string flags_text(u64 flags) {
@@ -42,55 +42,57 @@ std::string flags_text(u64 flags) {
   return flags ? out + (out.empty() ? "" : " ") + hex(flags) : out;
 }
 
-// Returns the structure's own data as cells: used, flags, in words, next, background_allocated, gc_heap.
-std::vector<Cell> structure_cells(const Runtime &runtime, Address segment) {
+// The data of the GC's own structure; absent where it has none.
+struct SegmentStructure {
+  Cell used, flags, flags_text, next, background_allocated, heap;
+};
+
+SegmentStructure structure_of(const Runtime &runtime, Address segment) {
+  SegmentStructure out;
   try {
-    if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
-      return {{}, {}, {}, corert->gc_nf16().get_heap_segment(segment).next, {}, {}};
+    if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime)) {
+      out.next = corert->gc_nf16().get_heap_segment(segment).next;
+      return out;
+    }
     const GCHeapSegmentData data = runtime.gc().get_heap_segment_data(segment);
-    return {data.used,         data.flags, flags_text(data.flags), data.next, cell_of(data.background_allocated),
-            cell_of(data.heap)};
+    return {data.used, data.flags, flags_text(data.flags), data.next, data.background_allocated, data.heap};
   } catch (const Error &) { // already reported with the list of segments
-    return std::vector<Cell>(6);
+    return out;
   }
 }
 
 report::Table segments_table(const Runtime &runtime, const Heap &heap, const HeapTally &tally,
                              std::optional<u8> generation, bool verbose) {
-  const report::Shown structure = verbose ? report::Shown::everywhere : report::Shown::in_data;
-  report::Table table;
-  table.name = "segments";
-  table.columns = {{"heap", "Heap", Kind::number},
-                   {"generation", "Gen", Kind::text},
-                   {"segment", "Segment", Kind::address, structure},
-                   {"start", "Start", Kind::address},
-                   {"end", "End", Kind::address},
-                   {"committed_end", "Committed end", Kind::address},
-                   {"reserved_end", "Reserved end", Kind::address},
-                   {"objects", "Objects", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"free_objects", "Free", Kind::count},
-                   {"free_bytes", "Free bytes", Kind::bytes},
-                   {"used", "Used up to", Kind::address, structure},
-                   {"flags", "Flags", Kind::number, report::Shown::in_data},
-                   {"flags_text", "Flags", Kind::text, structure},
-                   {"next", "Next", Kind::address, structure},
-                   {"background_allocated", "Background allocated", Kind::address, structure},
-                   {"gc_heap", "gc_heap", Kind::address, structure}};
-  std::vector<report::Row> rows;
-  for (u64 i = 0; i < heap.segments().size(); ++i) {
-    const HeapSegment &s = heap.segments()[i];
-    if (generation && static_cast<u8>(s.generation) != *generation)
-      continue;
-    const SegmentTally &t = tally.segments[i];
-    rows.push_back({s.heap, name_of(s.generation), s.segment, s.start, s.end, cell_of(s.committed_end),
-                    cell_of(s.reserved_end), t.objects.count, t.objects.aligned_bytes, t.free.count,
-                    t.free.aligned_bytes});
-    for (Cell &cell : structure_cells(runtime, s.segment))
-      rows.back().push_back(std::move(cell));
-  }
-  table.set_rows(std::move(rows));
-  return table;
+  const Shown in_detail = verbose ? Shown::everywhere : Shown::in_data;
+  struct Segment : HeapSegment {
+    const SegmentTally *tally;
+    SegmentStructure structure;
+  };
+  std::vector<Segment> segments;
+  for (u64 i = 0; i < heap.segments().size(); ++i)
+    if (const HeapSegment &s = heap.segments()[i]; !generation || static_cast<u8>(s.generation) == *generation)
+      segments.push_back({s, &tally.segments[i], structure_of(runtime, s.segment)});
+  using S = Segment;
+  return report::ColumnsOf<S>{
+      {{"heap", "Heap", Kind::number}, &S::heap},
+      {{"generation", "Gen", Kind::text}, [](const S &s) { return name_of(s.generation); }},
+      {{"segment", "Segment", Kind::address, in_detail}, &S::segment},
+      {{"start", "Start", Kind::address}, &S::start},
+      {{"end", "End", Kind::address}, &S::end},
+      {{"committed_end", "Committed end", Kind::address}, &S::committed_end},
+      {{"reserved_end", "Reserved end", Kind::address}, &S::reserved_end},
+      {{"objects", "Objects", Kind::count}, [](const S &s) { return s.tally->objects.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const S &s) { return s.tally->objects.aligned_bytes; }},
+      {{"free_objects", "Free", Kind::count}, [](const S &s) { return s.tally->free.count; }},
+      {{"free_bytes", "Free bytes", Kind::bytes}, [](const S &s) { return s.tally->free.aligned_bytes; }},
+      {{"used", "Used up to", Kind::address, in_detail}, [](const S &s) { return s.structure.used; }},
+      {{"flags", "Flags", Kind::number, Shown::in_data}, [](const S &s) { return s.structure.flags; }},
+      {{"flags_text", "Flags", Kind::text, in_detail}, [](const S &s) { return s.structure.flags_text; }},
+      {{"next", "Next", Kind::address, in_detail}, [](const S &s) { return s.structure.next; }},
+      {{"background_allocated", "Background allocated", Kind::address, in_detail},
+       [](const S &s) { return s.structure.background_allocated; }},
+      {{"gc_heap", "gc_heap", Kind::address, in_detail}, [](const S &s) { return s.structure.heap; }}}
+      .table("segments", "", segments);
 }
 
 struct Sum {
@@ -105,28 +107,7 @@ struct Sum {
   }
 };
 
-report::Row generation_row(Cell heap, u8 generation, const Sum &sum) {
-  return {heap,
-          name_of(static_cast<GCSegmentGeneration>(generation)),
-          sum.segments,
-          sum.tally.objects.count,
-          sum.tally.objects.aligned_bytes,
-          sum.tally.free.count,
-          sum.tally.free.aligned_bytes,
-          sum.segment_bytes};
-}
-
 report::Table generations_table(const Heap &heap, const HeapTally &tally, std::optional<u8> only) {
-  report::Table table;
-  table.name = "generations";
-  table.columns = {{"heap", "Heap", Kind::text},
-                   {"generation", "Gen", Kind::text},
-                   {"segments", "Segments", Kind::count},
-                   {"objects", "Objects", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"free_objects", "Free", Kind::count},
-                   {"free_bytes", "Free bytes", Kind::bytes},
-                   {"segment_bytes", "Segment bytes", Kind::bytes}};
   std::map<std::pair<u32, u8>, Sum> sums;
   std::map<u8, Sum> all;
   Sum total;
@@ -142,16 +123,30 @@ report::Table generations_table(const Heap &heap, const HeapTally &tally, std::o
     all[g].add(one);
     total.add(one);
   }
-  std::vector<report::Row> rows;
+  struct Line {
+    Cell heap;
+    const char *generation;
+    Sum sum;
+  };
+  std::vector<Line> lines;
+  auto name = [](u8 generation) { return name_of(static_cast<GCSegmentGeneration>(generation)); };
   if (heaps > 1)
     for (const auto &[key, sum] : sums)
-      rows.push_back(generation_row(key.first, key.second, sum));
+      lines.push_back({key.first, name(key.second), sum});
   for (const auto &[g, sum] : all)
-    rows.push_back(generation_row("all", g, sum));
-  report::Row last = generation_row("all", 0, total);
-  last[1] = "total";
-  table.total = last;
-  table.set_rows(std::move(rows));
+    lines.push_back({"all", name(g), sum});
+  using L = Line;
+  const report::ColumnsOf<L> columns = {
+      {{"heap", "Heap", Kind::text}, &L::heap},
+      {{"generation", "Gen", Kind::text}, &L::generation},
+      {{"segments", "Segments", Kind::count}, [](const L &l) { return l.sum.segments; }},
+      {{"objects", "Objects", Kind::count}, [](const L &l) { return l.sum.tally.objects.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const L &l) { return l.sum.tally.objects.aligned_bytes; }},
+      {{"free_objects", "Free", Kind::count}, [](const L &l) { return l.sum.tally.free.count; }},
+      {{"free_bytes", "Free bytes", Kind::bytes}, [](const L &l) { return l.sum.tally.free.aligned_bytes; }},
+      {{"segment_bytes", "Segment bytes", Kind::bytes}, [](const L &l) { return l.sum.segment_bytes; }}};
+  report::Table table = columns.table("generations", "", lines);
+  table.total = columns.row({"all", "total", total});
   return table;
 }
 

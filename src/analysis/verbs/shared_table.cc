@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -98,11 +99,11 @@ report::Table shared_table(Snapshot &snapshot, const DominatorTree &tree, const 
                     count, std::move(cells), brief(names, count)});
   }
   const Retained all = tree.shared();
-  report::Row total(table.columns.size());
-  total[0] = all.bytes, total[1] = share_of(all.bytes, whole), total[2] = all.objects;
-  total[3] = u64{shared.pieces().size()};
-  total[5] = total_of(rows.size(), "row");
-  table.total = std::move(total);
+  table.total = total_row(table, {{"retained", all.bytes},
+                                  {"share", share_of(all.bytes, whole)},
+                                  {"objects", all.objects},
+                                  {"pieces", u64{shared.pieces().size()}},
+                                  {"type", total_of(rows.size(), "row")}});
   table.set_rows(std::move(rows));
   table.notes.push_back("pieces: objects that no single owner would free, each with everything that it alone holds; "
                         "pieces of 1% of the heap or more are listed singly, others by their owners");

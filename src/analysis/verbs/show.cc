@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "objects/find_referrers.h"
 #include "objects/live.h"
+#include "report/columns_of.h"
 #include "report/encoding.h"
 #include "runtime/array_bounds.h"
 
@@ -112,51 +113,29 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
   if (question.values)
     value = FieldValues(snapshot.runtime()).whole(view.address(object), view.method_table(object));
 
-  report::Table data;
-  data.name = "object";
+  report::Table data = report::one_row(
+      "object", {{{"address", "", Kind::address}, view.address(object)},
+                 {{"method_table", "", Kind::address}, view.method_table(object)},
+                 {{"type", "", Kind::text}, view.type_name(object)},
+                 {{"bytes", "", Kind::bytes}, view.size(object)},
+                 {{"aligned_bytes", "", Kind::bytes}, view.aligned_size(object)},
+                 {{"generation", "", Kind::text}, view.generation(object)},
+                 {{"elements", "", Kind::count}, length},
+                 {{"calls", "", Kind::text}, report::text_cell(calls)},
+                 {{"reachable", "", Kind::boolean}, holding.reached},
+                 {{"conservative", "", Kind::boolean}, holding.reached ? Cell(!holding.precisely) : Cell()},
+                 {{"retained", "", Kind::bytes}, if_reached(holding.retained.aligned_bytes)},
+                 {{"retained_objects", "", Kind::count}, if_reached(holding.retained.objects)},
+                 {{"closure_bytes", "", Kind::bytes}, whole ? Cell(whole->aligned_bytes) : Cell()},
+                 {{"closure_objects", "", Kind::count}, whole ? Cell(whole->objects) : Cell()},
+                 {{"targets", "", Kind::count}, targets ? Cell(targets) : Cell()},
+                 {{"value", "", Kind::text, Shown::everywhere, false, true}, value.value},
+                 {{"bounds", "", Kind::text}, report::text_cell(bounds)},
+                 {{"weak_target", "", Kind::address}, weak && *weak ? Cell(*weak) : Cell()},
+                 {{"entries", "", Kind::count}, fill ? Cell(fill->count) : Cell()},
+                 {{"capacity", "", Kind::count}, fill ? Cell(fill->capacity) : Cell()},
+                 {{"call", "", Kind::text}, report::text_cell(call)}});
   data.shown = Shown::in_data;
-  data.columns = {{"address", "", Kind::address},
-                  {"method_table", "", Kind::address},
-                  {"type", "", Kind::text},
-                  {"bytes", "", Kind::bytes},
-                  {"aligned_bytes", "", Kind::bytes},
-                  {"generation", "", Kind::text},
-                  {"elements", "", Kind::count},
-                  {"calls", "", Kind::text},
-                  {"reachable", "", Kind::boolean},
-                  {"conservative", "", Kind::boolean},
-                  {"retained", "", Kind::bytes},
-                  {"retained_objects", "", Kind::count},
-                  {"closure_bytes", "", Kind::bytes},
-                  {"closure_objects", "", Kind::count},
-                  {"targets", "", Kind::count},
-                  {"value", "", Kind::text, Shown::everywhere, false, true},
-                  {"bounds", "", Kind::text},
-                  {"weak_target", "", Kind::address},
-                  {"entries", "", Kind::count},
-                  {"capacity", "", Kind::count},
-                  {"call", "", Kind::text}};
-  data.set_rows({{view.address(object),
-                  view.method_table(object),
-                  view.type_name(object),
-                  view.size(object),
-                  view.aligned_size(object),
-                  view.generation(object),
-                  length,
-                  report::text_cell(calls),
-                  holding.reached,
-                  holding.reached ? Cell(!holding.precisely) : Cell(),
-                  if_reached(holding.retained.aligned_bytes),
-                  if_reached(holding.retained.objects),
-                  whole ? Cell(whole->aligned_bytes) : Cell(),
-                  whole ? Cell(whole->objects) : Cell(),
-                  targets ? Cell(targets) : Cell(),
-                  value.value,
-                  report::text_cell(bounds),
-                  weak && *weak ? Cell(*weak) : Cell(),
-                  fill ? Cell(fill->count) : Cell(),
-                  fill ? Cell(fill->capacity) : Cell(),
-                  report::text_cell(call)}});
 
   std::vector<report::Row> rows;
   auto fact = [&](const char *what, std::string value) { rows.push_back({what, std::move(value)}); };
@@ -214,27 +193,21 @@ void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, co
 
 report::Table value_table(const char *name, const char *title, const std::vector<FieldValue> &values,
                           const Question &question) {
-  report::Table table;
-  table.name = name;
-  table.title = title;
-  table.columns = {{"offset", "Offset", Kind::number},
-                   {"field", "Field", Kind::text},
-                   {"type", "Type", Kind::text},
-                   {"reference", "Refers to", Kind::address},
-                   {"value", "", Kind::text, Shown::in_data},
-                   {"declared_by", "Declared by", Kind::text, Shown::in_data}};
+  using F = FieldValue;
+  report::ColumnsOf<F> columns = {
+      {{"offset", "Offset", Kind::number}, &F::offset},
+      {{"field", "Field", Kind::text}, &F::name},
+      {{"type", "Type", Kind::text}, [](const F &f) { return report::text_cell(f.type); }},
+      {{"reference", "Refers to", Kind::address}, [](const F &f) { return f.reference ? Cell(f.reference) : Cell(); }},
+      {{"value", "", Kind::text, Shown::in_data}, &F::value},
+      {{"declared_by", "Declared by", Kind::text, Shown::in_data},
+       [](const F &f) { return report::text_cell(f.declared_by); }}};
   if (question.values)
-    table.columns.push_back({"value_text", "Value", Kind::text, Shown::in_text, false, true});
-  std::vector<report::Row> rows;
-  for (const FieldValue &field : values) {
-    rows.push_back({field.offset, field.name, report::text_cell(field.type),
-                    field.reference ? Cell(field.reference) : Cell(), field.value,
-                    report::text_cell(field.declared_by)});
-    if (question.values)
-      rows.back().push_back(report::text_cell(field.text));
+    columns.add({{"value_text", "Value", Kind::text, Shown::in_text, false, true},
+                 [](const F &f) { return report::text_cell(f.text); }});
+  report::Table table = columns.table(name, title, values);
+  for (const F &field : values)
     explain_compiled_names("." + field.name, table.notes);
-  }
-  table.set_rows(std::move(rows));
   return table;
 }
 

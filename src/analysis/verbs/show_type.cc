@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/verbs/series_table.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 
@@ -16,12 +17,13 @@ using report::Shown;
 
 report::Table for_programs(Address method_table, const std::string &name, const std::string &assembly,
                            const Tally &tally) {
-  report::Table table;
-  table.name = "type";
+  report::Table table = report::one_row("type", {{{"method_table", "", Kind::address}, method_table},
+                                                 {{"type", "", Kind::text}, name},
+                                                 {{"assembly", "", Kind::text}, report::text_cell(assembly)},
+                                                 {{"count", "", Kind::count}, tally.count},
+                                                 {{"bytes", "", Kind::bytes}, tally.bytes},
+                                                 {{"aligned_bytes", "", Kind::bytes}, tally.aligned_bytes}});
   table.shown = Shown::in_data;
-  table.columns = {{"method_table", "", Kind::address}, {"type", "", Kind::text},   {"assembly", "", Kind::text},
-                   {"count", "", Kind::count},          {"bytes", "", Kind::bytes}, {"aligned_bytes", "", Kind::bytes}};
-  table.set_rows({{method_table, name, report::text_cell(assembly), tally.count, tally.bytes, tally.aligned_bytes}});
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/verdict/crash.h"
 #include "base/text.h"
 #include "objects/object_finder.h"
+#include "report/columns_of.h"
 #include "runtime/object_1.h"
 #include "snapshot/native_functions.h"
 #include "snapshot/source_lines.h"
@@ -156,37 +157,45 @@ report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::v
 }
 
 report::Table frames_table(const std::vector<Stack> &stacks) {
-  report::Table table;
-  table.name = "frames";
-  table.columns = {{"os_id", "OS id", Kind::number},
-                   {"index", "Frame", Kind::number},
-                   {"kind", "Kind", Kind::text},
-                   {"method", "Method", Kind::text, Shown::in_data},
-                   {"where", "Method", Kind::text, Shown::in_text},
-                   {"module", "Module", Kind::text},
-                   {"ip", "IP", Kind::address, Shown::in_data},
-                   {"sp", "SP", Kind::address},
-                   {"method_desc", "MethodDesc", Kind::address, Shown::in_data},
-                   {"code_offset", "", Kind::number, Shown::in_data},
-                   {"il_offset", "", Kind::number, Shown::in_data},
-                   {"source", "", Kind::text, Shown::in_data},
-                   {"line", "", Kind::number, Shown::in_data},
-                   {"left", "Left", Kind::boolean, Shown::in_data}};
-  std::vector<report::Row> rows;
-  for (const Stack &stack : stacks)
-    for (u64 i = 0; i < stack.lines.size(); ++i) {
-      const Line &line = stack.lines[i];
-      const bool is_method = line.frame && line.frame->kind == StackFrame::Kind::method;
-      const SourceLine &at = line.place.at;
-      rows.push_back({stack.thread.os_id, i, line.kind, text_cell(line.method.name), text_cell(where(line)),
-                      text_cell(line.method.module), line.ip ? Cell(line.ip) : Cell(), line.sp,
-                      line.frame && line.frame->method_desc ? Cell(line.frame->method_desc) : Cell(),
-                      is_method ? Cell(line.frame->code_offset) : Cell(),
-                      line.place.il_offset ? Cell(u64{*line.place.il_offset}) : Cell(), text_cell(at.file),
-                      at ? Cell(u64{at.line}) : Cell(), is_method && line.frame->is_unwound});
+  struct PlacedLine {
+    const Stack *stack;
+    u64 index;
+    const Line &line() const { return stack->lines[index]; }
+    const StackFrame *method() const { // null: of the runtime, or native
+      const StackFrame *frame = line().frame;
+      return frame && frame->kind == StackFrame::Kind::method ? frame : nullptr;
     }
-  table.set_rows(std::move(rows));
-  return table;
+  };
+  std::vector<PlacedLine> lines;
+  for (const Stack &stack : stacks)
+    for (u64 i = 0; i < stack.lines.size(); ++i)
+      lines.push_back({&stack, i});
+  using L = PlacedLine;
+  return report::ColumnsOf<L>{
+      {{"os_id", "OS id", Kind::number}, [](const L &l) { return l.stack->thread.os_id; }},
+      {{"index", "Frame", Kind::number}, &L::index},
+      {{"kind", "Kind", Kind::text}, [](const L &l) { return l.line().kind; }},
+      {{"method", "Method", Kind::text, Shown::in_data}, [](const L &l) { return text_cell(l.line().method.name); }},
+      {{"where", "Method", Kind::text, Shown::in_text}, [](const L &l) { return text_cell(where(l.line())); }},
+      {{"module", "Module", Kind::text}, [](const L &l) { return text_cell(l.line().method.module); }},
+      {{"ip", "IP", Kind::address, Shown::in_data},
+       [](const L &l) { return l.line().ip ? Cell(l.line().ip) : Cell(); }},
+      {{"sp", "SP", Kind::address}, [](const L &l) { return l.line().sp; }},
+      {{"method_desc", "MethodDesc", Kind::address, Shown::in_data},
+       [](const L &l) {
+         const StackFrame *frame = l.line().frame;
+         return frame && frame->method_desc ? Cell(frame->method_desc) : Cell();
+       }},
+      {{"code_offset", "", Kind::number, Shown::in_data},
+       [](const L &l) { return l.method() ? Cell(l.method()->code_offset) : Cell(); }},
+      {{"il_offset", "", Kind::number, Shown::in_data},
+       [](const L &l) { return l.line().place.il_offset ? Cell(u64{*l.line().place.il_offset}) : Cell(); }},
+      {{"source", "", Kind::text, Shown::in_data}, [](const L &l) { return text_cell(l.line().place.at.file); }},
+      {{"line", "", Kind::number, Shown::in_data},
+       [](const L &l) { return l.line().place.at ? Cell(u64{l.line().place.at.line}) : Cell(); }},
+      {{"left", "Left", Kind::boolean, Shown::in_data},
+       [](const L &l) { return l.method() && l.method()->is_unwound; }}}
+      .table("frames", "", lines);
 }
 
 void add_frames_tables(const std::vector<Stack> &stacks, const Question &question, report::Answer &answer) {
@@ -207,29 +216,18 @@ void add_frames_tables(const std::vector<Stack> &stacks, const Question &questio
 
 // Lists the references in frames, in the order of the frames.
 report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &stacks) {
+  struct HeldObject : StackReference {
+    const ThreadData *thread;
+    Cell index;
+    std::string method;
+    Address object;
+  };
   ObjectFinder objects(snapshot.index(), snapshot.heap(), snapshot.runtime());
-  TypeSystem &types = snapshot.runtime().types();
-  report::Table table;
-  table.name = "references";
-  table.columns = {{"os_id", "OS id", Kind::number},
-                   {"index", "Frame", Kind::number},
-                   {"method", "Method", Kind::text},
-                   {"address", "Slot", Kind::address},
-                   {"register", "Register", Kind::number, Shown::in_data},
-                   {"object", "Object", Kind::address},
-                   {"type", "Type", Kind::text},
-                   {"interior", "Interior", Kind::boolean, Shown::in_data},
-                   {"pinned", "Pinned", Kind::boolean, Shown::in_data},
-                   {"certain", "Certain", Kind::boolean, Shown::in_data}};
-  std::vector<report::Row> rows;
+  std::vector<HeldObject> held;
   auto add = [&](const Stack &stack, Cell index, const std::string &method, const StackReference &reference) {
     const Address object = objects.find(reference.value);
-    if (!object || (object != reference.value && !reference.interior))
-      return; // same rule as for roots
-    rows.push_back({stack.thread.os_id, std::move(index), method, reference.slot ? Cell(reference.slot) : Cell(),
-                    reference.slot ? Cell() : Cell(u64{reference.reg}), object,
-                    types.name(method_table_of(snapshot.runtime().memory(), object)), object != reference.value,
-                    reference.pinned, reference.certain});
+    if (object && (object == reference.value || reference.interior)) // same rule as for roots
+      held.push_back({reference, &stack.thread, std::move(index), method, object});
   };
   for (const Stack &stack : stacks) {
     for (u64 i = 0; i < stack.lines.size(); ++i)
@@ -239,8 +237,22 @@ report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &sta
     for (const StackReference &reference : stack.walked.of_runtime)
       add(stack, Cell(), "<runtime>", reference);
   }
-  table.set_rows(std::move(rows));
-  return table;
+  using H = HeldObject;
+  const Runtime &runtime = snapshot.runtime();
+  return report::ColumnsOf<H>{
+      {{"os_id", "OS id", Kind::number}, [](const H &h) { return h.thread->os_id; }},
+      {{"index", "Frame", Kind::number}, &H::index},
+      {{"method", "Method", Kind::text}, &H::method},
+      {{"address", "Slot", Kind::address}, [](const H &h) { return h.slot ? Cell(h.slot) : Cell(); }},
+      {{"register", "Register", Kind::number, Shown::in_data},
+       [](const H &h) { return h.slot ? Cell() : Cell(u64{h.reg}); }},
+      {{"object", "Object", Kind::address}, &H::object},
+      {{"type", "Type", Kind::text},
+       [&](const H &h) { return runtime.types().name(method_table_of(runtime.memory(), h.object)); }},
+      {{"interior", "Interior", Kind::boolean, Shown::in_data}, [](const H &h) { return h.object != h.value; }},
+      {{"pinned", "Pinned", Kind::boolean, Shown::in_data}, &H::pinned},
+      {{"certain", "Certain", Kind::boolean, Shown::in_data}, &H::certain}}
+      .table("references", "", held);
 }
 
 // Groups stacks with the same methods; those with most threads first.

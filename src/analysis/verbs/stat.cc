@@ -10,8 +10,10 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -80,46 +82,35 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
   using report::Shown;
   const Shown in_detail = question.verbose ? Shown::everywhere : Shown::in_data;
   std::optional<u8> generation = generation_of(question);
-  report::Table table;
-  table.name = "types";
-  table.columns = {{"method_table", "MethodTable", Kind::address, in_detail},
-                   {"count", "Count", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"share", "Share", Kind::percent, Shown::in_text},
-                   {"aligned_bytes", "Aligned", Kind::bytes, in_detail}};
   const bool retained = question.by == "retained";
-  if (retained)
-    table.columns.push_back({"retained", "Retained", Kind::bytes});
-  for (u8 g = 0; g < generation_count; ++g) {
-    const char *name = name_of(static_cast<GCSegmentGeneration>(g));
-    table.columns.push_back({name, name, Kind::bytes, in_detail});
-  }
-  table.columns.push_back({"type", "Type", Kind::text});
-
   Tally all;
   for (const TypeLine &line : lines)
     all.add(line.total);
-  const u64 shown = question.top ? std::min<u64>(question.top, lines.size()) : lines.size();
-  std::vector<report::Row> rows;
-  rows.reserve(shown + 1);
-  for (const TypeLine &line : lines) {
-    if (rows.size() > shown) // one more, so that writers see that some were left out
-      break;
-    report::Row row = {line.tally->method_table, line.total.count, line.total.bytes,
-                       share_of(line.total.bytes, all.bytes), line.total.aligned_bytes};
-    if (retained)
-      row.push_back(line.retained);
-    for (u8 g = 0; g < generation_count; ++g)
-      row.push_back(generation && g != *generation ? 0 : line.tally->generations[g].aligned_bytes);
-    row.push_back(*line.name);
-    rows.push_back(std::move(row));
+  using L = TypeLine;
+  report::ColumnsOf<L> columns = {
+      {{"method_table", "MethodTable", Kind::address, in_detail}, [](const L &l) { return l.tally->method_table; }},
+      {{"count", "Count", Kind::count}, [](const L &l) { return l.total.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const L &l) { return l.total.bytes; }},
+      {{"share", "Share", Kind::percent, Shown::in_text},
+       [&](const L &l) { return share_of(l.total.bytes, all.bytes); }},
+      {{"aligned_bytes", "Aligned", Kind::bytes, in_detail}, [](const L &l) { return l.total.aligned_bytes; }}};
+  if (retained)
+    columns.add({{"retained", "Retained", Kind::bytes}, &L::retained});
+  for (u8 g = 0; g < generation_count; ++g) {
+    const char *name = name_of(static_cast<GCSegmentGeneration>(g));
+    const bool is_asked = !generation || g == *generation;
+    columns.add({{name, name, Kind::bytes, in_detail},
+                 [=](const L &l) { return is_asked ? l.tally->generations[g].aligned_bytes : 0; }});
   }
-  report::Row total(table.columns.size());
-  total[1] = all.count;
-  total[2] = all.bytes;
-  total[4] = all.aligned_bytes;
-  total.back() = total_of(lines.size(), "type");
-  table.total = std::move(total);
+  columns.add({{"type", "Type", Kind::text}, [](const L &l) { return *l.name; }});
+  const u64 shown = question.top ? std::min<u64>(question.top, lines.size()) : lines.size();
+  // One more, so that writers see that some were left out.
+  report::Table table = columns.table("types", "", std::span(lines).first(std::min<u64>(shown + 1, lines.size())));
+  table.row_count = lines.size();
+  table.total = total_row(table, {{"count", all.count},
+                                  {"bytes", all.bytes},
+                                  {"aligned_bytes", all.aligned_bytes},
+                                  {"type", total_of(lines.size(), "type")}});
   if (retained)
     table.notes.push_back(
         "Retained: each instance by itself, as its owner in the table owners of dnheap retained holds it; objects that "
@@ -131,7 +122,6 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
       }))
     table.notes.push_back(
         "Continuation_…: data of suspended calls of runtime-async methods, by layout; dnheap async names the methods");
-  table.set_rows(std::move(rows), lines.size());
   return table;
 }
 

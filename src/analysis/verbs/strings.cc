@@ -5,6 +5,7 @@
 #include "analysis/waste/duplicate_strings.h"
 #include "base/share.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 #include "runtime/string_object.h"
 
 #include <algorithm>
@@ -101,14 +102,10 @@ report::Table strings_table(Snapshot &snapshot, const std::shared_ptr<DuplicateS
   u64 count = 0, bytes = 0;
   for (const StringGroup &group : groups)
     count += group.strings, bytes += group.bytes * group.strings;
-  report::Row total(table.columns.size());
-  total[0] = count;
-  total[1] = bytes;
-  total[2] = strings->wasted();
-  total.back() =
+  const std::string words =
       fmt::format("total of {} content{}; all {} strings take {}", count_text(groups.size()),
                   groups.size() == 1 ? "" : "s", count_text(strings->strings()), bytes_text(strings->string_bytes()));
-  table.total = std::move(total);
+  table.total = total_row(table, {{"count", count}, {"bytes", bytes}, {"wasted", strings->wasted()}, {"field", words}});
   table.row_count = groups.size();
   auto source = std::make_shared<StringRows>(snapshot, strings, question);
   table.rows = [source](report::Row &row) { return source->next(row); };
@@ -118,23 +115,18 @@ report::Table strings_table(Snapshot &snapshot, const std::shared_ptr<DuplicateS
 }
 
 report::Table fields_table(DuplicateStrings &strings) {
-  report::Table table;
-  table.name = "fields";
-  table.title = "By the field that holds the copies";
-  table.columns = {{"copies", "Copies", Kind::count},
-                   {"contents", "Contents", Kind::count},
-                   {"wasted", "Wasted", Kind::bytes},
-                   {"share", "Share", Kind::percent, Shown::in_text},
-                   {"field", "Field", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const DuplicateStrings::Field &field : strings.fields())
-    rows.push_back({field.copies, field.contents, field.bytes, share_of(field.bytes, strings.wasted()), field.text});
-  report::Row total(table.columns.size());
-  total[0] = strings.copies();
-  total[2] = strings.wasted();
-  total.back() = fmt::format("total of {} field{}", count_text(rows.size()), rows.size() == 1 ? "" : "s");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  using F = DuplicateStrings::Field;
+  const auto &fields = strings.fields();
+  report::Table table = report::ColumnsOf<F>{
+      {{"copies", "Copies", Kind::count}, &F::copies},
+      {{"contents", "Contents", Kind::count}, &F::contents},
+      {{"wasted", "Wasted", Kind::bytes}, &F::bytes},
+      {{"share", "Share", Kind::percent, Shown::in_text},
+       [&](const F &f) { return share_of(f.bytes, strings.wasted()); }},
+      {{"field", "Field", Kind::text},
+       &F::text}}.table("fields", "By the field that holds the copies", fields);
+  table.total = total_row(
+      table, {{"copies", strings.copies()}, {"wasted", strings.wasted()}, {"field", total_of(fields.size(), "field")}});
   table.notes.push_back("a copy that several fields hold counts with the one that holds most");
   return table;
 }

@@ -8,6 +8,7 @@
 #include "objects/object_graph.h"
 #include "objects/reference_check.h"
 #include "objects/roots.h"
+#include "report/columns_of.h"
 #include "runtime/object_1.h"
 
 namespace dnheap {
@@ -118,55 +119,62 @@ u64 planned_gaps(Snapshot &snapshot, const CollectedPart *collected) {
 // `collected`: its gaps are left out; null: all are listed.
 report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check, const report::Completeness &completeness,
                              const CollectedPart *collected) {
-  report::Table table;
-  table.name = "problems";
-  table.columns = {{"address", "Address", Kind::address},
-                   {"problem", "Problem", Kind::text},
-                   {"slot", "Slot", Kind::address},
-                   {"target", "Target", Kind::address},
-                   {"type", "Type", Kind::text}};
-  std::vector<report::Row> rows;
+  struct Problem {
+    Address address;
+    std::string text;
+    Cell slot = {}, target = {}, type = {};
+  };
+  std::vector<Problem> problems;
   TypeSystem &types = snapshot.runtime().types();
   TypeTable sizes(types, snapshot.heap());
   for (const report::Completeness::Gap &gap : completeness.gaps)
     if (!is_planned(gap.start, gap.reason, collected))
-      rows.push_back({gap.start, text_of(gap, snapshot, sizes), Cell(), Cell(), Cell()});
+      problems.push_back({gap.start, text_of(gap, snapshot, sizes)});
   for (const BadReference &bad : check.bad_references)
-    rows.push_back({bad.object, text_of(bad.problem), bad.slot ? Cell(bad.slot) : Cell(), bad.target,
-                    types.name(bad.method_table)});
+    problems.push_back({bad.object, text_of(bad.problem), bad.slot ? Cell(bad.slot) : Cell(), bad.target,
+                        types.name(bad.method_table)});
   ReferenceReader reader(snapshot.references());
   for (const BadHeader &bad : check.headers) {
     OpenedObject object;
-    bool is_object = snapshot.index().is_object(bad.object) && reader.open(bad.object, object);
-    rows.push_back({bad.object, text_of(bad), bad.object - ObjectHeader::offset, Cell(),
-                    is_object ? Cell(types.name(object.type->method_table)) : Cell()});
+    const bool is_object = snapshot.index().is_object(bad.object) && reader.open(bad.object, object);
+    problems.push_back({bad.object,
+                        text_of(bad),
+                        bad.object - ObjectHeader::offset,
+                        {},
+                        is_object ? Cell(types.name(object.type->method_table)) : Cell()});
   }
   for (Address method_table : check.undescribed)
-    rows.push_back({method_table, "the references of this type's objects are not described soundly (GCDesc)", Cell(),
-                    Cell(), types.name(method_table)});
+    problems.push_back({method_table,
+                        "the references of this type's objects are not described soundly (GCDesc)",
+                        {},
+                        {},
+                        types.name(method_table)});
+  using P = Problem;
+  report::Table table = report::ColumnsOf<P>{
+      {{"address", "Address", Kind::address}, &P::address},
+      {{"problem", "Problem", Kind::text}, &P::text},
+      {{"slot", "Slot", Kind::address}, &P::slot},
+      {{"target", "Target", Kind::address}, &P::target},
+      {{"type", "Type", Kind::text},
+       &P::type}}.table("problems", "", problems);
   if (check.bad > check.bad_references.size())
     table.notes.push_back(count_text(check.bad - check.bad_references.size()) + " more bad references are not listed");
   if (check.bad_headers > check.headers.size())
     table.notes.push_back(count_text(check.bad_headers - check.headers.size()) + " more bad headers are not listed");
-  table.set_rows(std::move(rows));
   return table;
 }
 
 report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u64 problems) {
-  report::Table table;
-  table.name = "totals";
-  table.columns = {{"objects", "Objects", Kind::count},
-                   {"references", "References", Kind::count},
-                   {"hidden", "Hidden", Kind::count},
-                   {"bad_references", "Bad references", Kind::count},
-                   {"bad_headers", "Bad headers", Kind::count},
-                   {"of_dead", "In garbage", Kind::count},
-                   {"moving", "Being moved by the GC", Kind::count},
-                   {"problems", "Problems", Kind::count},
-                   {"edges", "Hash of all references", Kind::address, report::Shown::in_data}};
-  table.set_rows({{check.objects, check.references, check.hidden, check.bad, check.bad_headers, dead, moving, problems,
-                   check.edges}});
-  return table;
+  return report::one_row("totals",
+                         {{{"objects", "Objects", Kind::count}, check.objects},
+                          {{"references", "References", Kind::count}, check.references},
+                          {{"hidden", "Hidden", Kind::count}, check.hidden},
+                          {{"bad_references", "Bad references", Kind::count}, check.bad},
+                          {{"bad_headers", "Bad headers", Kind::count}, check.bad_headers},
+                          {{"of_dead", "In garbage", Kind::count}, dead},
+                          {{"moving", "Being moved by the GC", Kind::count}, moving},
+                          {{"problems", "Problems", Kind::count}, problems},
+                          {{"edges", "Hash of all references", Kind::address, report::Shown::in_data}, check.edges}});
 }
 
 // True while a background collection frees dead objects: a dead object anywhere may then refer to memory that is freed
@@ -208,13 +216,6 @@ u64 expected_edges(Snapshot &snapshot, const ReferenceCheck &check) {
 }
 
 report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, u64 &problems) {
-  report::Table table;
-  table.name = "invariants";
-  table.title = "dnheap's own graph";
-  table.columns = {{"invariant", "Invariant", Kind::text},
-                   {"checked", "Checked", Kind::count},
-                   {"violations", "Violations", Kind::count},
-                   {"first", "First", Kind::address}};
   const ObjectGraph &graph = snapshot.graph();
   GraphParts parts{snapshot.index(),
                    graph.edges(),
@@ -223,13 +224,16 @@ report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, 
                    snapshot.dominators(),
                    snapshot.live().objects,
                    expected_edges(snapshot, check)};
-  std::vector<report::Row> rows;
-  for (const Invariant &of : check_graph(parts, snapshot.threads(), snapshot.watch())) {
-    rows.push_back({of.name, of.checked, of.violations, of.first ? Cell(of.first) : Cell()});
-    problems += of.violations;
-  }
-  table.set_rows(std::move(rows));
-  return table;
+  const std::vector<Invariant> invariants = check_graph(parts, snapshot.threads(), snapshot.watch());
+  for (const Invariant &one : invariants)
+    problems += one.violations;
+  using I = Invariant;
+  return report::ColumnsOf<I>{
+      {{"invariant", "Invariant", Kind::text}, &I::name},
+      {{"checked", "Checked", Kind::count}, &I::checked},
+      {{"violations", "Violations", Kind::count}, &I::violations},
+      {{"first", "First", Kind::address}, [](const I &i) { return i.first ? Cell(i.first) : Cell(); }}}
+      .table("invariants", "dnheap's own graph", invariants);
 }
 
 bool has_invariants(const Question &question) { return question.all || question.table == "invariants"; }

@@ -3,9 +3,11 @@
 
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
+#include "analysis/shapes/largest_first.h"
 #include "analysis/verbs/verbs.h"
 #include "base/share.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
@@ -14,48 +16,50 @@ namespace dnheap {
 
 namespace {
 
-using report::Cell;
 using report::Kind;
 using report::Shown;
 
 report::Table waste_table(const Waste &waste, const Question &question) {
-  report::Table table;
-  table.name = "waste";
-  table.columns = {{"bytes", "Bytes", Kind::bytes}, {"share", "Share", Kind::percent, Shown::in_text},
-                   {"count", "Count", Kind::count}, {"kind", "Kind", Kind::text},
-                   {"what", "Type", Kind::text},    {"field", "Held by", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const WasteRow &row : waste.rows)
-    rows.push_back({row.bytes, share_of(row.bytes, waste.bytes), row.count, name_of(row.kind), row.what, row.field});
-  if (question.sort == "count" || question.sort == "kind")
-    report::sort_rows(rows, table.column(question.sort));
-  report::Row total(table.columns.size());
-  total[0] = waste.bytes;
-  total.back() = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  using W = WasteRow;
+  std::vector<const W *> rows;
+  for (const W &row : waste.rows)
+    rows.push_back(&row);
+  if (question.sort == "count")
+    std::ranges::stable_sort(rows, std::greater(), &W::count);
+  else if (question.sort == "kind")
+    std::ranges::stable_sort(rows, std::less(), [](const W *row) { return std::string_view(name_of(row->kind)); });
+  report::Table table = report::ColumnsOf<W>{
+      {{"bytes", "Bytes", Kind::bytes}, &W::bytes},
+      {{"share", "Share", Kind::percent, Shown::in_text},
+       [&](const W &row) { return share_of(row.bytes, waste.bytes); }},
+      {{"count", "Count", Kind::count}, &W::count},
+      {{"kind", "Kind", Kind::text}, [](const W &row) { return name_of(row.kind); }},
+      {{"what", "Type", Kind::text}, &W::what},
+      {{"field", "Held by", Kind::text},
+       &W::field}}.table("waste", "", rows);
+  table.total = total_row(table, {{"bytes", waste.bytes}, {"field", total_of(rows.size(), "row")}});
   table.notes.push_back("bytes saved if fixed; an object is counted once, in the first kind that applies: "
                         "collection, box, duplicate, zeros");
   return table;
 }
 
 report::Table waste_kinds_table(const Waste &waste) {
-  report::Table table;
-  table.name = "kinds";
-  table.title = "By kind";
-  table.whole = true;
-  table.columns = {{"bytes", "Bytes", Kind::bytes}, {"count", "Count", Kind::count}, {"kind", "Kind", Kind::text}};
-  std::map<WasteKind, std::pair<u64, u64>> sums;
+  struct Sum {
+    u64 bytes = 0, count = 0;
+  };
+  std::map<WasteKind, Sum> sums;
   for (const WasteRow &row : waste.rows) {
-    sums[row.kind].first += row.bytes;
-    sums[row.kind].second += row.count;
+    sums[row.kind].bytes += row.bytes;
+    sums[row.kind].count += row.count;
   }
-  std::vector<report::Row> rows;
-  for (const auto &[kind, sum] : sums)
-    rows.push_back({sum.first, sum.second, name_of(kind)});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const report::Row &a, const report::Row &b) { return report::compare(a[0], b[0]) > 0; });
-  table.set_rows(std::move(rows));
+  using S = std::pair<const WasteKind, Sum>;
+  report::Table table = report::ColumnsOf<S>{
+      {{"bytes", "Bytes", Kind::bytes}, [](const S &s) { return s.second.bytes; }},
+      {{"count", "Count", Kind::count}, [](const S &s) { return s.second.count; }},
+      {{"kind", "Kind", Kind::text}, [](const S &s) {
+         return name_of(s.first);
+       }}}.table("kinds", "By kind", largest_first(sums, &Sum::bytes));
+  table.whole = true;
   return table;
 }
 

@@ -1,0 +1,11 @@
+// The table of a runtime's contracts: versions, and where they come from. For `contract` and `info`. Costs little;
+// throws nothing of its own. One thread.
+#pragma once
+#include "contract/descriptor.h"
+#include "report/table.h"
+
+namespace dnheap {
+
+report::Table contracts_table(const ContractDescriptor &descriptor);
+
+} // namespace dnheap
