@@ -63,6 +63,10 @@ BLIND_TO_FORMATS = {"contract", "runtime", "analysis"}
 FORMATS = ("elf_image.h", "elf_file.h", "pe_image.h", "pe_file.h")
 
 
+# Nobody above runtime/ knows a kind of runtime: what only some kinds have is asked of a Runtime, too.
+KINDS = {"coreclr/core_clr.h", "nativeaot/native_aot.h", "corert/core_rt.h"}
+
+
 def room_of(path):
     """The room of a file in runtime/, "" for the seam."""
     return "/".join(path.split("/")[1:-1])
@@ -96,6 +100,8 @@ def violations(src):
                 yield f"{path}:{number}: {folder}/ may not include {match[1]}/"
             elif folder in BLIND_TO_FORMATS and match[1] == "image" and match[2] in FORMATS:
                 yield f"{path}:{number}: {folder}/ may not include image/{match[2]}: see image/module_image.h"
+            elif folder != "runtime" and match[1] == "runtime" and match[2] in KINDS:
+                yield f"{path}:{number}: {folder}/ may not include runtime/{match[2]}: see runtime/runtime.h"
             elif folder == "runtime" and match[1] == "runtime":
                 other = room_of(f"runtime/{match[2]}")
                 sees = ROOMS[room] if room else SEAM.get(name, "")

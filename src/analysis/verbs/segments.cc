@@ -3,7 +3,7 @@
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
-#include "runtime/corert/core_rt.h"
+#include "runtime/corert/gc_nf16.h"
 
 #include <map>
 
@@ -45,8 +45,8 @@ std::string flags_text(u64 flags) {
 // Returns the structure's own data as cells: used, flags, in words, next, background_allocated, gc_heap.
 std::vector<Cell> structure_cells(const Runtime &runtime, Address segment) {
   try {
-    if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
-      return {{}, {}, {}, corert->gc_nf16().get_heap_segment(segment).next, {}, {}};
+    if (const GcNf16 *gc = runtime.gc_nf16())
+      return {{}, {}, {}, gc->get_heap_segment(segment).next, {}, {}};
     const GCHeapSegmentData data = runtime.gc().get_heap_segment_data(segment);
     return {data.used,         data.flags, flags_text(data.flags), data.next, cell_of(data.background_allocated),
             cell_of(data.heap)};
