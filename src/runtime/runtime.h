@@ -25,6 +25,7 @@
 
 namespace dnheap {
 
+class DebugFile;
 class ExceptionRecords;
 class GcNf16;
 class IlCode;
@@ -113,9 +114,8 @@ public:
 
   // True if types and fields can be named by the program's separate debug file.
   virtual bool takes_debug_file() const { return false; }
-  // Sets that file; call it before the first name is requested. `bias` is added to its addresses to get those in the
-  // process. `storage` keeps the bytes alive.
-  virtual void use_debug_file(Bytes, u64 /*bias*/, std::shared_ptr<const void> /*storage*/) {}
+  // Sets that file; call it before the first name is requested.
+  virtual void use_debug_file(const DebugFile &) {}
 
 protected:
   Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor,

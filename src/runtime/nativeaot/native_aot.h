@@ -40,7 +40,7 @@ public:
   // Returns the start of the method's code, by symbols or by unwind data.
   Address method_at(Address code) const override;
   bool takes_debug_file() const override { return true; }
-  void use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage) override;
+  void use_debug_file(const DebugFile &file) override;
 
   const ThreadN1 &thread() const { return thread_; }
 

@@ -1,6 +1,7 @@
 #include "snapshot/files/debug_file.h"
 
 #include "base/text.h"
+#include "image/debug_file.h"
 #include "image/elf_sections.h"
 #include "image/module_image.h"
 #include "snapshot/files/module_folders.h"
@@ -100,7 +101,7 @@ void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::str
   if (!file)
     file = own_symbols(target, runtime.module(), *image);
   if (file)
-    runtime.use_debug_file(file->bytes(), image->bias(), file);
+    runtime.use_debug_file(DebugFile(file->bytes(), image->bias(), file));
 }
 
 } // namespace dnheap
