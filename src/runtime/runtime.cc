@@ -1,6 +1,11 @@
 #include "runtime/runtime.h"
 
 #include "base/text.h"
+#include "runtime/crash_info.h"
+#include "runtime/exception_records.h"
+#include "runtime/il_code.h"
+#include "runtime/runtime_block.h"
+#include "runtime/stress_log.h"
 #include "target/unreadable.h"
 
 #include <algorithm>
@@ -103,6 +108,16 @@ std::vector<StaticRoot> Runtime::static_roots(std::vector<std::string> &problems
                      " they cannot be read yet");
   return {};
 }
+
+std::unique_ptr<IlCode> Runtime::il_code() const { return nullptr; }
+
+std::unique_ptr<ExceptionRecords> Runtime::exceptions() const { return nullptr; }
+
+std::vector<RuntimeBlock> Runtime::own_blocks(std::span<const Address>) const { return {}; }
+
+std::optional<StressLog> Runtime::stress_log() const { return std::nullopt; }
+
+std::optional<CrashInfo> Runtime::crash_info() const { return std::nullopt; }
 
 void Runtime::set_no_heap(std::string why) {
   why_no_heap_ = std::move(why) + "; contract, info, threads, stack, exceptions and locks say what there is";

@@ -1,6 +1,7 @@
 // Runtime: a .NET runtime inside a target, of whatever kind: its descriptor, completed from the target's memory under
 // one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot, CoreRt. Built once per
-// target in some 10 ms; holds references to the Target, which must outlive it.
+// target in some 10 ms; holds references to the Target, which must outlive it. What only some kinds have is asked here
+// as well: the others return nothing, and nobody outside of runtime/ asks of which kind a runtime is.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/assembly.h"
@@ -17,10 +18,20 @@
 #include "target/target.h"
 
 #include <map>
+#include <memory>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace dnheap {
+
+class DebugFile;
+class ExceptionRecords;
+class GcNf16;
+class IlCode;
+struct CrashInfo;
+struct RuntimeBlock;
+struct StressLog;
 
 class Runtime {
 public:
@@ -42,6 +53,8 @@ public:
 
   // CoreRt has another GC contract: there, each of these functions throws Error that names what is missing.
   const Gc &gc() const { return *gc_; }
+  // That other contract; null: the runtime has gc().
+  virtual const GcNf16 *gc_nf16() const { return nullptr; }
   // The segments that heap/ is built from, by heap, then in the GC's order. Unreadable parts are added to `problems`.
   virtual std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const;
   // Allocation contexts of generations, of threads, and the global one; null ones among them.
@@ -69,6 +82,12 @@ public:
   std::map<std::string, std::set<u64>> take_partial_stacks() const { return std::exchange(partial_stacks_, {}); }
   // Names the method of a frame (StackFrame::method_desc). It caches: not from several threads at once.
   virtual MethodText method_text(Address method_desc) const;
+  // Returns the method whose code holds the address, as in StackFrame::method_desc; 0: none, or unknown.
+  virtual Address method_at(Address) const { return 0; }
+  // The IL and the metadata of methods; null: the runtime has none, as it was compiled ahead of time.
+  virtual std::unique_ptr<IlCode> il_code() const;
+  // What the runtime records of exceptions beyond the fields of their objects; null: nothing.
+  virtual std::unique_ptr<ExceptionRecords> exceptions() const;
   // The layout of suspended runtime-async calls; nullopt: the runtime has none, or does not publish it.
   virtual std::optional<ContinuationLayout> continuation_layout() const { return std::nullopt; }
   // True if the type was made for such calls. From any thread.
@@ -84,6 +103,19 @@ public:
   // Returns every static field and thread static that refers to an object, by slot. Names types, so not from several
   // threads at once. Unreadable parts are added to `problems`.
   virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
+  // Returns the memory that holds generated code and stubs, by address, then the loader heaps that these types belong
+  // to; none if the kind of runtime does not list them.
+  virtual std::vector<RuntimeBlock> own_blocks(std::span<const Address> method_tables) const;
+  // The runtime's log of its last actions. Nullopt: the target publishes no such log, or the process keeps none. Throws
+  // Error if the start of the log is not in the dump.
+  virtual std::optional<StressLog> stress_log() const;
+  // The record that the program wrote before it ended itself; nullopt: none.
+  virtual std::optional<CrashInfo> crash_info() const;
+
+  // True if types and fields can be named by the program's separate debug file.
+  virtual bool takes_debug_file() const { return false; }
+  // Sets that file; call it before the first name is requested.
+  virtual void use_debug_file(const DebugFile &) {}
 
 protected:
   Runtime(const Target &target, const Module &module, std::string version, ContractDescriptor descriptor,

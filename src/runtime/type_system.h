@@ -26,6 +26,8 @@ public:
   virtual Address free_object_method_table() const = 0;
   // Nullopt unless a sound MethodTable lies there (NativeAOT uses the same term).
   virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;
+  // Returns the type that it derives from; 0: none, or the kind of runtime does not know.
+  virtual Address parent_of(Address) const { return 0; }
   // True for a struct, a primitive or an enum. Nullopt: unknown.
   virtual std::optional<bool> is_value_type(Address) const { return std::nullopt; }
   // Returns the managed LoaderAllocator of a collectible type, which each of its objects keeps alive without a field.

@@ -21,38 +21,31 @@ Bytes bytes_at(Bytes all, u64 at, u64 size) {
 } // namespace
 
 MethodBodies::MethodBodies(Snapshot &snapshot)
-    : clr_(dynamic_cast<const CoreClr *>(&snapshot.runtime())),
-      folders_(snapshot.options().module_folders, snapshot.target().file_root) {
-  if (!clr_)
-    return;
-  methods_.emplace(clr_->target(), clr_->descriptor(), clr_->types(), clr_->loader());
-  il_offsets_.emplace(clr_->memory(), clr_->code());
-}
+    : runtime_(snapshot.runtime()), code_(runtime_.il_code()),
+      folders_(snapshot.options().module_folders, snapshot.target().file_root) {}
 
 const std::vector<MethodBodies::Call> *MethodBodies::calls_of(Address method_desc) {
-  if (!clr_ || !method_desc || !methods_->is_method_desc(method_desc) || methods_->is_dynamic(method_desc))
-    return nullptr;
-  return calls_at(clr_->types().module_of(methods_->method_table_of(method_desc)), methods_->row(method_desc));
+  const std::optional<MetadataRow> method = code_ && method_desc ? code_->find_method(method_desc) : std::nullopt;
+  return method ? calls_at(method->module, method->row) : nullptr;
 }
 
 const std::vector<MethodBodies::Call> *MethodBodies::calls_of_machine(Address machine_type) {
-  const Address module = clr_ && machine_type ? clr_->types().module_of(machine_type) : 0;
-  const Metadata *metadata = module ? clr_->loader().metadata(module) : nullptr;
+  const Address module = code_ && machine_type ? code_->module_of(machine_type) : 0;
+  const Metadata *metadata = module ? code_->metadata(module) : nullptr;
   if (!metadata)
     return nullptr;
-  for (u32 method : metadata->methods_of(clr_->types().type_def_rid(machine_type)))
+  for (u32 method : metadata->methods_of(code_->row_of_type(machine_type)))
     if (const std::optional<MethodDefRow> row = metadata->method(method); row && row->name == "MoveNext")
       return calls_at(module, method);
   return nullptr;
 }
 
 const std::vector<MethodBodies::Call> *MethodBodies::calls_of_any(Address method) {
-  return clr_ && methods_->is_method_desc(method) ? calls_of(method) : calls_of_machine(method);
+  return code_ && code_->is_method(method) ? calls_of(method) : calls_of_machine(method);
 }
 
 Address MethodBodies::type_of(Address method_desc) const {
-  const bool is_known = clr_ && methods_->is_method_desc(method_desc) && !methods_->is_dynamic(method_desc);
-  return is_known ? methods_->method_table_of(method_desc) : 0;
+  return code_ && code_->find_method(method_desc) ? code_->type_of(method_desc) : 0;
 }
 
 std::optional<bool> MethodBodies::calls_any(const std::vector<Call> *calls, std::string_view type,
@@ -65,7 +58,7 @@ std::optional<bool> MethodBodies::calls_any(const std::vector<Call> *calls, std:
 }
 
 std::optional<u32> MethodBodies::il_offset(const StackFrame &frame) {
-  return clr_ ? il_offsets_->find(frame.ip, !frame.is_active) : std::nullopt;
+  return code_ ? code_->il_offset(frame.ip, !frame.is_active) : std::nullopt;
 }
 
 const std::vector<MethodBodies::Call> *MethodBodies::calls_at(Address module, u32 row) {
@@ -96,17 +89,17 @@ MethodBodies::Calls MethodBodies::read_in(const PeImage &image, u32 rva,
 
 // An image in memory is mapped section by section, or as in its file: tries both.
 MethodBodies::Calls MethodBodies::read(Address module, u32 row) {
-  const Metadata *metadata = clr_->loader().metadata(module);
+  const Metadata *metadata = code_->metadata(module);
   const std::optional<MethodDefRow> method = metadata ? metadata->method(row) : std::nullopt;
   if (!method || !method->rva)
     return std::nullopt;
-  for (Address base : clr_->loader().image_bases(module))
+  for (Address base : code_->image_bases(module))
     for (bool mapped : {true, false}) {
-      const std::optional<PeImage> image = PeImage::at(clr_->memory(), base, mapped);
+      const std::optional<PeImage> image = PeImage::at(runtime_.memory(), base, mapped);
       if (!image || !image->metadata())
         continue;
       if (Calls found = read_in(
-              *image, method->rva, [&](Address at, u64 size) { return clr_->memory().view_up_to(at, size); },
+              *image, method->rva, [&](Address at, u64 size) { return runtime_.memory().view_up_to(at, size); },
               *metadata))
         return found;
     }
@@ -123,8 +116,8 @@ const MethodBodies::File &MethodBodies::file_of(Address module, const Metadata &
   const std::optional<ModuleRow> own = is_new ? metadata.module() : std::nullopt;
   if (!own || own->mvid.empty())
     return known->second;
-  for (Address base : clr_->loader().image_bases(module)) {
-    const Module *mapped = clr_->target().find_module(base);
+  for (Address base : code_->image_bases(module)) {
+    const Module *mapped = runtime_.target().find_module(base);
     for (const std::string &path :
          mapped ? folders_.candidates(mapped->path, mapped->pe.has_value()) : std::vector<std::string>()) {
       const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);

@@ -4,9 +4,8 @@
 // method does not call something. Reads a body once, and keeps it. One thread.
 #pragma once
 #include "metadata/method_calls.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/il_offsets.h"
-#include "runtime/coreclr/method_descs.h"
+#include "runtime/il_code.h"
+#include "runtime/runtime.h"
 #include "snapshot/files/module_folders.h"
 
 #include <functional>
@@ -53,9 +52,8 @@ private:
   };
   const File &file_of(Address module, const Metadata &metadata);
 
-  const CoreClr *clr_; // null: another kind of runtime
-  std::optional<MethodDescs> methods_;
-  std::optional<IlOffsets> il_offsets_;
+  const Runtime &runtime_;
+  std::unique_ptr<IlCode> code_; // null: the runtime has no IL
   ModuleFolders folders_;
   std::map<Address, File> files_;                  // by module
   std::map<std::pair<Address, u32>, Calls> known_; // by module and row

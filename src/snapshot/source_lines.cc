@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "image/embedded_pdb.h"
 #include "image/pe_image.h"
-#include "runtime/coreclr/loaded_types.h"
+#include "metadata/ecma335.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -41,13 +41,11 @@ bool is_framework_name(const std::string &name) {
 std::string SourceLine::text() const { return line ? fmt::format("{}:{}", printable(name_in(file), 200), line) : ""; }
 
 SourceLines::SourceLines(Snapshot &snapshot, const std::vector<std::string> &folders)
-    : snapshot_(snapshot), clr_(dynamic_cast<const CoreClr *>(&snapshot.runtime())), symbols_(folders),
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), code_(runtime_.il_code()), symbols_(folders),
       modules_(snapshot.options().module_folders, snapshot.target().file_root) {
-  if (!clr_)
+  if (!code_)
     return;
-  methods_.emplace(clr_->target(), clr_->descriptor(), clr_->types(), clr_->loader());
-  il_offsets_.emplace(clr_->memory(), clr_->code());
-  for (const Module &module : clr_->target().modules)
+  for (const Module &module : runtime_.target().modules)
     if (module.file_name() == "System.Private.CoreLib.dll")
       framework_ = folder_in(module.path);
 }
@@ -56,9 +54,9 @@ SourceLines::~SourceLines() = default;
 
 SourcePlace SourceLines::find(Address method_desc, Address ip, bool returns_there) {
   SourcePlace out;
-  if (!clr_ || !method_desc)
+  if (!code_ || !method_desc)
     return out;
-  out.il_offset = il_offsets_->find(ip, returns_there);
+  out.il_offset = code_->il_offset(ip, returns_there);
   if (!out.il_offset)
     return out;
   auto [known, is_new] = lines_.try_emplace({method_desc, *out.il_offset});
@@ -71,14 +69,13 @@ SourcePlace SourceLines::find(Address method_desc, Address ip, bool returns_ther
 }
 
 const SourceLines::Symbols *SourceLines::symbols_of_method(Address method_desc, u32 &row) {
-  if (!methods_->is_method_desc(method_desc) || methods_->is_dynamic(method_desc))
-    return nullptr;
-  row = methods_->row(method_desc);
-  return row ? &symbols_of(clr_->types().module_of(methods_->method_table_of(method_desc))) : nullptr;
+  const std::optional<MetadataRow> method = code_->find_method(method_desc);
+  row = method ? method->row : 0;
+  return row ? &symbols_of(method->module) : nullptr;
 }
 
 std::string SourceLines::local(Address method_desc, Address ip, u32 number) {
-  const std::optional<u32> il_offset = clr_ && method_desc ? il_offsets_->find(ip, false) : std::nullopt;
+  const std::optional<u32> il_offset = code_ && method_desc ? code_->il_offset(ip, false) : std::nullopt;
   u32 row = 0;
   const Symbols *symbols = il_offset ? symbols_of_method(method_desc, row) : nullptr;
   return symbols && symbols->pdb ? symbols->pdb->local(row, number, *il_offset) : "";
@@ -86,14 +83,14 @@ std::string SourceLines::local(Address method_desc, Address ip, u32 number) {
 
 SourceLine SourceLines::find_await(Address machine_type, u32 number) {
   auto [known, is_new] = await_lines_.try_emplace({machine_type, number});
-  if (!clr_ || !is_new)
+  if (!code_ || !is_new)
     return known->second;
-  const Address module = clr_->types().module_of(machine_type);
-  const Metadata *metadata = module ? clr_->loader().metadata(module) : nullptr;
+  const Address module = code_->module_of(machine_type);
+  const Metadata *metadata = module ? code_->metadata(module) : nullptr;
   const Symbols *symbols = metadata ? &symbols_of(module) : nullptr;
   if (!symbols || !symbols->pdb)
     return {};
-  for (u32 method : metadata->methods_of(clr_->types().type_def_rid(machine_type)))
+  for (u32 method : metadata->methods_of(code_->row_of_type(machine_type)))
     if (const std::optional<MethodDefRow> row = metadata->method(method); row && row->name == "MoveNext")
       if (const std::vector<u32> awaits = symbols->pdb->awaits(method); number < awaits.size())
         return known->second = line_at(*symbols, method, awaits[number]);
@@ -122,12 +119,12 @@ bool SourceLines::take(Bytes file, std::shared_ptr<const void> storage, Bytes id
 }
 
 void SourceLines::find_symbols(Address module, Symbols &to) {
-  const Memory &memory = clr_->memory();
-  const std::vector<Address> bases = module ? clr_->loader().image_bases(module) : std::vector<Address>();
+  const Memory &memory = runtime_.memory();
+  const std::vector<Address> bases = module ? code_->image_bases(module) : std::vector<Address>();
   const Module *mapped = nullptr;
   for (u64 i = 0; i < bases.size() && !mapped; ++i)
-    mapped = clr_->target().find_module(bases[i]);
-  to.module = module ? clr_->loader().file_name(module) : "";
+    mapped = runtime_.target().find_module(bases[i]);
+  to.module = module ? code_->file_name(module) : "";
   to.is_wanted = !bases.empty() && !(mapped && is_framework_name(to.module) && folder_in(mapped->path) == framework_);
   const std::optional<PeImage> image = image_of(memory, bases);
   const std::optional<PeImage::CodeView> named = image ? image->portable_code_view() : std::nullopt;
@@ -165,10 +162,10 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
 
 std::vector<Provenance> SourceLines::files(std::vector<std::string> &problems) {
   std::vector<Provenance> out;
-  if (!clr_)
+  if (!code_)
     return out;
   try {
-    for (Address module : LoadedTypes(clr_->memory(), clr_->descriptor(), clr_->types()).modules(problems)) {
+    for (Address module : code_->modules(problems)) {
       const Symbols &symbols = symbols_of(module);
       if (!symbols.pdb && !symbols.is_wanted)
         continue;
@@ -222,9 +219,9 @@ std::vector<std::string> SourceLines::notes() const {
                               count_text(without.size()), without.size() == 1 ? "y" : "ies", names,
                               without.size() > most_named ? ", …" : ""));
   }
-  if (il_offsets_ && il_offsets_->unread_methods())
+  if (code_ && code_->unread_methods())
     out.push_back(fmt::format("source lines: the IL offsets of {} of the methods are not in the dump",
-                              count_text(il_offsets_->unread_methods())));
+                              count_text(code_->unread_methods())));
   return out;
 }
 

@@ -3,12 +3,12 @@
 // searched for when one of its methods is first asked about; a line costs some µs, once. One thread.
 #pragma once
 #include "metadata/portable_pdb.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/il_offsets.h"
-#include "runtime/coreclr/method_descs.h"
+#include "runtime/il_code.h"
+#include "runtime/runtime.h"
 #include "snapshot/files/module_folders.h"
 
 #include <map>
+#include <memory>
 
 namespace dnheap {
 
@@ -30,7 +30,7 @@ struct SourcePlace {
 
 class SourceLines {
 public:
-  // `folders`: of symbols, searched whole. Finds nothing for runtimes other than CoreCLR.
+  // `folders`: of symbols, searched whole. Finds nothing for runtimes without IL.
   SourceLines(Snapshot &snapshot, const std::vector<std::string> &folders);
   ~SourceLines();
 
@@ -70,11 +70,10 @@ private:
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;
 
   Snapshot &snapshot_;
-  const CoreClr *clr_; // null: another kind of runtime
+  const Runtime &runtime_;
+  std::unique_ptr<IlCode> code_; // null: the runtime has no IL
   std::string framework_;
   ModuleFolders symbols_, modules_;
-  std::optional<MethodDescs> methods_;
-  std::optional<IlOffsets> il_offsets_;
   std::map<Address, Symbols> of_modules_;
   std::map<std::pair<Address, u32>, SourceLine> lines_;       // by MethodDesc and IL offset
   std::map<std::pair<Address, u32>, SourceLine> await_lines_; // by type and number

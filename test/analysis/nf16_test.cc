@@ -125,7 +125,7 @@ TEST(Nf16Verbs, GcAndHandles) {
     Nf16Builder process(format);
     Shop shop(process);
     Snapshot snapshot = open(process);
-    const GcNf16 &gc = static_cast<const CoreRt &>(snapshot.runtime()).gc_nf16();
+    const GcNf16 &gc = *snapshot.runtime().gc_nf16();
     Json tables = answer(snapshot, "gc")["tables"];
     std::map<std::string, Json> state;
     for (const Json &row : tables["state"])

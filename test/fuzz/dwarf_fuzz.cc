@@ -5,9 +5,9 @@
 using namespace dnheap;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
-  Bytes file = std::as_bytes(std::span(data, size));
-  (void)NativeSymbols(file, 0x1000, nullptr).find_type("Node");
-  DebugTypes types(file, 0x1000, 8, nullptr);
+  const DebugFile file(std::as_bytes(std::span(data, size)), 0x1000, nullptr);
+  (void)NativeSymbols(file).find_type("Node");
+  DebugTypes types(file, 8);
   for (const char *name : {"Object", "Node", "Pair", "Cache"})
     for (const DebugTypes::Class *of = types.find(name); of; of = nullptr) {
       for (const DebugTypes::Field &field : of->fields)

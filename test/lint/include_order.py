@@ -58,9 +58,14 @@ SEAM = {
 }
 
 
-# Who need not care for a module's format asks image/module_image.h: these folders see no format of images.
+# Who need not care for a module's format asks image/module_image.h, and image/debug_file.h for symbols and descriptions of
+# types: these folders see no format of images.
 BLIND_TO_FORMATS = {"contract", "runtime", "analysis"}
-FORMATS = ("elf_image.h", "elf_file.h", "pe_image.h", "pe_file.h")
+FORMATS = re.compile(r"(elf_\w+|pe_image|pe_file|dwarf)\.h")
+
+
+# Nobody above runtime/ knows a kind of runtime: what only some kinds have is asked of a Runtime, too.
+KINDS = {"coreclr/core_clr.h", "nativeaot/native_aot.h", "corert/core_rt.h"}
 
 
 def room_of(path):
@@ -94,8 +99,10 @@ def violations(src):
                 continue  # one Question on both sides
             if match[1] not in allowed:
                 yield f"{path}:{number}: {folder}/ may not include {match[1]}/"
-            elif folder in BLIND_TO_FORMATS and match[1] == "image" and match[2] in FORMATS:
-                yield f"{path}:{number}: {folder}/ may not include image/{match[2]}: see image/module_image.h"
+            elif folder in BLIND_TO_FORMATS and match[1] == "image" and FORMATS.fullmatch(match[2]):
+                yield f"{path}:{number}: {folder}/ may not include image/{match[2]}: see image/module_image.h, image/debug_file.h"
+            elif folder != "runtime" and match[1] == "runtime" and match[2] in KINDS:
+                yield f"{path}:{number}: {folder}/ may not include runtime/{match[2]}: see runtime/runtime.h"
             elif folder == "runtime" and match[1] == "runtime":
                 other = room_of(f"runtime/{match[2]}")
                 sees = ROOMS[room] if room else SEAM.get(name, "")

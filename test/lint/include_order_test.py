@@ -41,10 +41,16 @@ class IncludeOrder(unittest.TestCase):
         self.assertEqual(self.found(runtime_a='#include "runtime/b.h"\n'), [])
         self.assertEqual(self.found(runtime_a='#include "runtime/gc/b.h"\n'), ["runtime/a.h:1: runtime/a.h may not include runtime/gc/"])
 
+    def test_kinds_of_runtimes_are_for_runtime_to_know(self):
+        self.assertEqual(self.found(snapshot_a='#include "runtime/runtime.h"\n', runtime_describe_a='#include "runtime/coreclr/core_clr.h"\n'), [])
+        self.assertEqual(self.found(analysis_a='#include "runtime/nativeaot/native_aot.h"\n'),
+                         ["analysis/a.h:1: analysis/ may not include runtime/nativeaot/native_aot.h: see runtime/runtime.h"])
+
     def test_formats_of_modules_are_for_image_to_know(self):
         self.assertEqual(self.found(snapshot_a='#include "image/elf_file.h"\n', runtime_vm_a='#include "image/module_image.h"\n'), [])
-        self.assertEqual(self.found(runtime_vm_a='#include "image/pe_image.h"\n'),
-                         ["runtime/vm/a.h:1: runtime/ may not include image/pe_image.h: see image/module_image.h"])
+        for header in ("pe_image.h", "elf_image.h", "elf_sections.h", "dwarf.h"):
+            self.assertEqual(self.found(runtime_vm_a=f'#include "image/{header}"\n'),
+                             [f"runtime/vm/a.h:1: runtime/ may not include image/{header}: see image/module_image.h, image/debug_file.h"])
 
     def test_unknown_rooms_are_named(self):
         self.assertEqual(self.found(runtime_mono_a=""), ["runtime/mono/a.h: room mono of runtime/ is not in the include order"])

@@ -18,7 +18,7 @@ std::vector<std::byte> file_of(const DwarfWriter &writer, Format format) {
 
 DebugTypes read(const DwarfWriter &writer, Format format) {
   auto file = std::make_shared<std::vector<std::byte>>(file_of(writer, format));
-  return {*file, bias, format.pointer_size, file};
+  return {DebugFile(*file, bias, file), format.pointer_size};
 }
 
 std::string text(std::span<const DebugTypes::Field> fields) {
@@ -171,10 +171,10 @@ TEST(DebugTypes, StaticFieldsThatCannotBe) {
 
 TEST(DebugTypes, NoFileAtAll) {
   EXPECT_EQ(DebugTypes().find("Node"), nullptr);
-  EXPECT_EQ(DebugTypes(Bytes(), 0, 8, nullptr).find("Node"), nullptr);
+  EXPECT_EQ(DebugTypes(DebugFile(), 8).find("Node"), nullptr);
   DebugFileWriter empty{};
   std::vector<std::byte> file = empty.write();
-  EXPECT_EQ(DebugTypes(file, 0, 8, nullptr).find("Node"), nullptr);
+  EXPECT_EQ(DebugTypes(DebugFile(file, 0, nullptr), 8).find("Node"), nullptr);
 }
 
 // Structs in themselves, and whatever else damage makes of types: everything asked about has an answer.
@@ -194,7 +194,7 @@ TEST(DebugTypes, Damaged) {
         changed.resize(i);
       else
         changed[i] = static_cast<std::byte>(random());
-      DebugTypes types(changed, bias, 8, nullptr);
+      DebugTypes types(DebugFile(changed, bias, nullptr), 8);
       for (const char *name : {"Object", "Loop", "Cache"})
         if (const DebugTypes::Class *found = types.find(name)) {
           for (const DebugTypes::Field &field : found->fields)

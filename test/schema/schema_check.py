@@ -38,7 +38,7 @@ def output(*command):
 
 
 def verbs(dnheap):
-    listed = output(dnheap, "--help").decode().partition("\nverbs:\n")[2].partition("\nand, ")[0]
+    listed = output(dnheap, "--help").decode().partition("\nto begin with:\n")[2].partition("\nuntil you end them")[0]
     return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
 
 

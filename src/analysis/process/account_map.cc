@@ -5,13 +5,11 @@
 #include "analysis/process/written_pages.h"
 #include "base/text.h"
 #include "image/module_image.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/loader_heaps.h"
 #include "runtime/library_names.h"
+#include "runtime/runtime_block.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 namespace dnheap {
 
@@ -179,33 +177,17 @@ private:
       });
   }
 
+  // The loader heaps are those of all modules that have a type on the heap.
   void claim_code() {
-    const auto *runtime = dynamic_cast<const CoreClr *>(&snapshot_.runtime());
-    if (!runtime)
-      return;
-    for (const RangeSection &section : runtime->code().map().sections())
-      if (section.is_code_heap() || section.is_stubs()) {
-        const MemoryClass memory = section.is_stubs() ? runtime_stubs : jit_code;
-        claim(memory, section.begin, section.end);
-        ++sum(memory).pieces;
-      }
-    claim_loader_heaps(*runtime);
-  }
-
-  // Claims the loader heaps of all modules that have a type on the heap: the one LoaderAllocator for everything that is
-  // never unloaded, and those of collectible contexts.
-  void claim_loader_heaps(const CoreClr &runtime) {
-    const std::optional<i64> module = runtime.descriptor().try_offset("MethodTable", "Module");
-    if (!module)
-      return;
-    std::set<Address> modules;
+    std::vector<Address> types;
     for (const TypeTally &type : snapshot_.tally().types)
-      if (std::optional<u64> found = target_.memory.try_pointer(type.method_table + static_cast<u64>(*module)))
-        modules.insert(*found);
-    for (const LoaderHeapBlock &block : find_loader_heaps(target_.memory, runtime.descriptor(),
-                                                          std::vector<Address>(modules.begin(), modules.end()))) {
-      claim(loader_heaps, block.start, block.start + block.size);
-      ++sum(loader_heaps).pieces;
+      types.push_back(type.method_table);
+    for (const RuntimeBlock &block : snapshot_.runtime().own_blocks(types)) {
+      const MemoryClass memory = block.kind == RuntimeBlock::Kind::code    ? jit_code
+                                 : block.kind == RuntimeBlock::Kind::stubs ? runtime_stubs
+                                                                           : loader_heaps;
+      claim(memory, block.start, block.end);
+      ++sum(memory).pieces;
     }
   }
 

@@ -2,7 +2,7 @@
 
 #include "analysis/process/stress_log_text.h"
 #include "base/text.h"
-#include "runtime/coreclr/core_clr.h"
+#include "runtime/il_code.h"
 
 #include <algorithm>
 
@@ -43,14 +43,14 @@ std::string time_of(const StressLog &log, const StressMessage &message) {
   return stress_time_text(log.start_time + seconds * units + part);
 }
 
-std::vector<report::Row> rows_of_log(const CoreClr &runtime, const StressLog &log, u64 first, u64 &without_format) {
-  MethodDescs methods(runtime.target(), runtime.descriptor(), runtime.types(), runtime.loader());
+std::vector<report::Row> rows_of_log(const Runtime &runtime, const StressLog &log, u64 first, u64 &without_format) {
+  const std::unique_ptr<IlCode> code = runtime.il_code();
   StressLogNames names;
   names.type = [&](Address type) {
     return runtime.types().object_layout(type) ? runtime.types().name(type) : std::string();
   };
   names.method = [&](Address method) {
-    return methods.is_method_desc(method) ? runtime.method_text(method).name : std::string();
+    return code && code->is_method(method) ? runtime.method_text(method).name : std::string();
   };
   std::vector<report::Row> rows;
   for (u64 i = first; i < log.messages.size(); ++i) {
@@ -68,11 +68,10 @@ std::vector<report::Row> rows_of_log(const CoreClr &runtime, const StressLog &lo
 
 StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked) {
   StressLogAnswer out{empty_table(is_asked), "", {}};
-  const auto *runtime = dynamic_cast<const CoreClr *>(&snapshot.runtime());
+  const Runtime &runtime = snapshot.runtime();
   std::optional<StressLog> log;
   try {
-    if (runtime)
-      log = read_stress_log(runtime->memory(), runtime->descriptor());
+    log = runtime.stress_log();
   } catch (const Error &e) {
     out.notes.push_back(std::string("the runtime's stress log cannot be read: ") + e.what());
   }
@@ -85,7 +84,7 @@ StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked) {
   }
   const u64 count = log->messages.size(), first = is_asked ? 0 : count - std::min(count, shown_unasked);
   u64 without_format = 0;
-  out.table.set_rows(rows_of_log(*runtime, *log, first, without_format));
+  out.table.set_rows(rows_of_log(runtime, *log, first, without_format));
   if (first)
     out.table.notes.push_back("the newest " + count_text(count - first) + " of " + count_text(count));
   if (without_format)

@@ -1,8 +1,5 @@
 #include "analysis/shapes/base_types.h"
 
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/nativeaot/native_aot.h"
-
 namespace dnheap {
 
 namespace {
@@ -10,15 +7,6 @@ namespace {
 constexpr unsigned most_ancestors = 64;
 
 } // namespace
-
-BaseTypes::BaseTypes(const Runtime &runtime) : runtime_(runtime), core_clr_(dynamic_cast<const CoreClr *>(&runtime)) {}
-
-Address BaseTypes::parent_of(Address method_table) const {
-  if (core_clr_)
-    return core_clr_->types().parent_of(method_table);
-  const auto *aot = dynamic_cast<const NativeAot *>(&runtime_);
-  return aot ? aot->types().parent_of(method_table) : 0;
-}
 
 bool BaseTypes::derives(Address method_table, std::string_view base) const {
   return any_of(method_table, [&](const std::string &name) { return name == base; });
@@ -29,7 +17,7 @@ bool BaseTypes::any_of(Address method_table, const std::function<bool(const std:
   for (unsigned i = 0; method_table && i < most_ancestors; ++i) {
     if (passes(types.name(method_table)))
       return true;
-    method_table = parent_of(method_table);
+    method_table = types.parent_of(method_table);
   }
   return false;
 }

@@ -10,11 +10,9 @@
 
 namespace dnheap {
 
-class CoreClr;
-
 class BaseTypes {
 public:
-  explicit BaseTypes(const Runtime &runtime);
+  explicit BaseTypes(const Runtime &runtime) : runtime_(runtime) {}
 
   // True if the type is `base` or derives from it.
   bool derives(Address method_table, std::string_view base) const;
@@ -23,9 +21,6 @@ public:
 
 private:
   const Runtime &runtime_;
-  Address parent_of(Address method_table) const;
-
-  const CoreClr *core_clr_; // null: another kind of runtime
 };
 
 } // namespace dnheap

@@ -2,9 +2,6 @@
 
 #include "analysis/shapes/largest_first.h"
 #include "base/text.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/thrown_exceptions.h"
-#include "runtime/nativeaot/native_aot.h"
 #include "runtime/string_object.h"
 
 #include <algorithm>
@@ -16,17 +13,11 @@ namespace {
 constexpr u64 most_inners = 1000, most_types = 5;
 constexpr u64 most_earlier = 1000, longest_trace = 1 << 18; // limits for a stack kept as text: calls, and characters
 
-const CoreClr *core_clr(const Runtime &runtime) { return dynamic_cast<const CoreClr *>(&runtime); }
-
 } // namespace
 
 ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
-    : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_) {
-  if (const CoreClr *clr = core_clr(runtime_)) {
-    methods_.emplace(runtime_.target(), runtime_.descriptor(), clr->types(), clr->loader());
-    stacks_.emplace(runtime_.memory(), runtime_.descriptor(), clr->types(), *methods_);
-  }
-}
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_),
+      records_(runtime_.exceptions()) {}
 
 const std::vector<TypedObject> &ExceptionObjects::all() {
   if (!all_)
@@ -62,10 +53,10 @@ ExceptionObject ExceptionObjects::read(const TypedObject &object) {
   out.message = fields_.reference_or_null(object.address, "_message");
   std::optional<Address> stack = fields_.reference(object.address, "_stackTrace");
   out.is_stack_known = false;
-  if (const auto *aot = dynamic_cast<const NativeAot *>(&runtime_))
-    read_native_stack(*aot, out);
-  if (stacks_ && stack)
-    if (auto elements = stacks_->read(*stack)) {
+  if (!records_)
+    read_native_stack(out);
+  else if (stack)
+    if (auto elements = records_->stack_trace(*stack)) {
       out.is_stack_known = true;
       for (const StackTraceElement &element : *elements) {
         out.methods.push_back(element.method);
@@ -94,7 +85,7 @@ void ExceptionObjects::read_earlier(ExceptionObject &to) {
 
 // NativeAOT keeps the return address of each call, innermost first; a marker that is no address shows where the
 // exception was thrown again.
-void ExceptionObjects::read_native_stack(const NativeAot &runtime, ExceptionObject &to) {
+void ExceptionObjects::read_native_stack(ExceptionObject &to) {
   constexpr u64 most_calls = 1 << 16;
   const std::optional<Address> stack = fields_.reference(to.address, "_corDbgStackTrace");
   const std::optional<u32> used = fields_.number<u32>(to.address, "_idxFirstFreeStackTraceEntry");
@@ -104,7 +95,7 @@ void ExceptionObjects::read_native_stack(const NativeAot &runtime, ExceptionObje
   const u64 count = *stack ? std::min<u64>({*used, fields_.length(*stack).value_or(0), most_calls}) : 0;
   for (u64 i = 0; i < count; ++i) {
     const std::optional<u64> ip = runtime_.memory().try_pointer(*stack + (2 + i) * p);
-    const Address method = ip && *ip ? runtime.method_at(*ip - 1) : 0;
+    const Address method = ip && *ip ? runtime_.method_at(*ip - 1) : 0;
     if (!method)
       continue;
     to.methods.push_back(method);
@@ -126,7 +117,7 @@ std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
 
 std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {
   std::vector<ExceptionInFlight> out;
-  if (!core_clr(runtime_)) {
+  if (!records_) {
     problems.push_back("exceptions in flight are only known in CoreCLR");
     return out;
   }
@@ -138,9 +129,7 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
     } catch (const Error &e) { // exceptions to which threads refer directly are known all the same
       problems.push_back(std::string("exceptions to which only a thread's handle leads are missing: ") + e.what());
     }
-    const ThrownExceptions thrown(runtime_.memory(), runtime_.descriptor(), handles,
-                                  [&](Address object) { return is_exception(object); });
-    for (const Thrown &one : thrown.find(threads))
+    for (const Thrown &one : records_->thrown(threads, handles, [&](Address object) { return is_exception(object); }))
       out.push_back(
           {one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested, one.is_at_hand});
   } catch (const Error &e) {

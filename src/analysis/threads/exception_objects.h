@@ -4,15 +4,14 @@
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/typed_objects.h"
-#include "runtime/coreclr/stack_trace.h"
+#include "runtime/exception_records.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace dnheap {
-
-class NativeAot;
 
 struct ExceptionObject {
   Address address = 0, method_table = 0;
@@ -51,7 +50,7 @@ public:
 
 private:
   bool is_exception_type(Address method_table) const;
-  void read_native_stack(const NativeAot &runtime, ExceptionObject &to);
+  void read_native_stack(ExceptionObject &to);
   void read_earlier(ExceptionObject &to);
 
   Snapshot &snapshot_;
@@ -60,8 +59,7 @@ private:
   FieldReader fields_;
   mutable std::map<Address, bool> types_; // MethodTable → whether it is an exception type
   std::optional<std::vector<TypedObject>> all_;
-  std::optional<MethodDescs> methods_; // CoreCLR only, like the next one
-  std::optional<StackTrace> stacks_;
+  std::unique_ptr<ExceptionRecords> records_; // null: the runtime keeps none
 };
 
 } // namespace dnheap

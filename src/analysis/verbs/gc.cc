@@ -402,8 +402,8 @@ report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
   answer.target = target_facts(snapshot.target(), &runtime);
   answer.headline = target_headline(snapshot.target(), &runtime);
   std::vector<std::string> problems;
-  if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime))
-    answer.tables = corert_gc_tables(*corert, problems);
+  if (const GcNf16 *gc = runtime.gc_nf16())
+    answer.tables = corert_gc_tables(runtime, *gc, problems);
   else {
     const GCSettings settings = find_gc_settings(snapshot);
     problems.insert(problems.end(), settings.problems.begin(), settings.problems.end());

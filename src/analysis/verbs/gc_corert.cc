@@ -14,7 +14,7 @@ std::string generation_name(u64 generation, u64 count) {
   return generation + 1 == count ? "loh" : "gen" + std::to_string(generation);
 }
 
-report::Table state_table(const CoreRt &runtime, const std::optional<WorkstationGcNf16> &gc,
+report::Table state_table(const Runtime &runtime, const GcNf16 &nf16, const std::optional<WorkstationGcNf16> &gc,
                           std::vector<std::string> &problems) {
   std::vector<GcStateLine> lines;
   auto add = [&](const char *datum, Cell value, Cell raw = {}) {
@@ -28,7 +28,7 @@ report::Table state_table(const CoreRt &runtime, const std::optional<Workstation
   if (gc) {
     add("number_generations", std::to_string(gc->number_generations), gc->number_generations);
     add("min_object_size", std::to_string(gc->min_object_size), gc->min_object_size);
-    const auto [low, high] = runtime.gc_nf16().get_allocation_context_bounds();
+    const auto [low, high] = nf16.get_allocation_context_bounds();
     add("context_bounds_low", hex(low));
     add("context_bounds_high", hex(high));
   }
@@ -52,10 +52,11 @@ report::Table generations_table(const GcNf16 &gc) {
 
 } // namespace
 
-std::vector<report::Table> corert_gc_tables(const CoreRt &runtime, std::vector<std::string> &problems) {
+std::vector<report::Table> corert_gc_tables(const Runtime &runtime, const GcNf16 &nf16,
+                                            std::vector<std::string> &problems) {
   std::optional<WorkstationGcNf16> gc;
-  if (const std::string &problem = runtime.gc_nf16().workstation_gc_problem(); problem.empty())
-    gc = runtime.gc_nf16().workstation_gc();
+  if (const std::string &problem = nf16.workstation_gc_problem(); problem.empty())
+    gc = nf16.workstation_gc();
   else
     problems.push_back(problem);
   std::vector<report::Table> out;
@@ -66,10 +67,10 @@ std::vector<report::Table> corert_gc_tables(const CoreRt &runtime, std::vector<s
       problems.push_back(e.what());
     }
   };
-  add([&] { return state_table(runtime, gc, problems); });
+  add([&] { return state_table(runtime, nf16, gc, problems); });
   if (gc) {
-    add([&] { return heaps_table(runtime.gc_nf16()); });
-    add([&] { return generations_table(runtime.gc_nf16()); });
+    add([&] { return heaps_table(nf16); });
+    add([&] { return generations_table(nf16); });
   }
   return out;
 }

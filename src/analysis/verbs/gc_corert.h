@@ -2,10 +2,12 @@
 // the format has them. For the files of this folder.
 #pragma once
 #include "report/answer.h"
-#include "runtime/corert/core_rt.h"
+#include "runtime/corert/gc_nf16.h"
+#include "runtime/runtime.h"
 
 namespace dnheap {
 
-std::vector<report::Table> corert_gc_tables(const CoreRt &runtime, std::vector<std::string> &problems);
+std::vector<report::Table> corert_gc_tables(const Runtime &runtime, const GcNf16 &nf16,
+                                            std::vector<std::string> &problems);
 
 } // namespace dnheap

@@ -4,7 +4,7 @@
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "report/columns_of.h"
-#include "runtime/corert/core_rt.h"
+#include "runtime/corert/gc_nf16.h"
 
 #include <map>
 
@@ -50,8 +50,8 @@ struct SegmentStructure {
 SegmentStructure structure_of(const Runtime &runtime, Address segment) {
   SegmentStructure out;
   try {
-    if (const auto *corert = dynamic_cast<const CoreRt *>(&runtime)) {
-      out.next = corert->gc_nf16().get_heap_segment(segment).next;
+    if (const GcNf16 *gc = runtime.gc_nf16()) {
+      out.next = gc->get_heap_segment(segment).next;
       return out;
     }
     const GCHeapSegmentData data = runtime.gc().get_heap_segment_data(segment);

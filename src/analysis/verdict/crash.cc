@@ -7,8 +7,7 @@
 #include "analysis/verdict/oom_text.h"
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/nativeaot/native_aot.h"
+#include "runtime/crash_info.h"
 #include "runtime/thread_registers.h"
 
 #include <algorithm>
@@ -214,22 +213,10 @@ private:
     if (!registers || !thread_->stack_base || !thread_->stack_limit || in_stack(*thread_, registers->stack_pointer))
       return;
     interrupted_ = find_interrupted(target, *registers, *thread_->stack_limit, *thread_->stack_base);
-    if (interrupted_ && set_method(method_at(interrupted_->instruction_pointer)))
+    if (interrupted_ && set_method(runtime_.method_at(interrupted_->instruction_pointer)))
       stands_in_method_ = true;
   }
 
-  // Returns 0 if there is no managed code, or if that is unknown.
-  Address method_at(Address ip) const {
-    const auto *clr = dynamic_cast<const CoreClr *>(&runtime_);
-    if (const auto *aot = dynamic_cast<const NativeAot *>(&runtime_))
-      return aot->method_at(ip);
-    try {
-      const auto block = clr ? clr->code().find(ip) : std::nullopt;
-      return block ? block->method_desc : 0;
-    } catch (const Error &) {
-      return 0;
-    }
-  }
   bool set_method(Address method_desc) {
     if (method_desc) {
       method_desc_ = method_desc;
@@ -261,7 +248,7 @@ private:
     std::map<Address, u64> counts;
     std::pair<u64, Address> most;
     for (u64 at = 0; at + p <= stack.size() && most.first < enough; at += p)
-      if (const Address method = method_at(load_pointer(stack.data() + at, memory.format()))) {
+      if (const Address method = runtime_.method_at(load_pointer(stack.data() + at, memory.format()))) {
         calls.push_back(method);
         if (const u64 count = ++counts[method]; count > most.first)
           most = {count, method};
@@ -358,9 +345,8 @@ private:
 
   // Reads what a NativeAOT program recorded before it ended itself.
   void read_crash_info() {
-    const auto *aot = dynamic_cast<const NativeAot *>(&runtime_);
     const std::optional<CrashInfo> info =
-        aot && is_signal_ && crash_.number == sig_abort ? aot->crash_info() : std::nullopt;
+        is_signal_ && crash_.number == sig_abort ? runtime_.crash_info() : std::nullopt;
     if (!info || info->thread != crash_.thread)
       return;
     if (is_exception(info->exception)) {

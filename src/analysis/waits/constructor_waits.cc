@@ -1,8 +1,7 @@
 #include "analysis/waits/constructor_waits.h"
 
 #include "analysis/threads/thread_text.h"
-#include "runtime/coreclr/core_clr.h"
-#include "runtime/coreclr/method_descs.h"
+#include "runtime/il_code.h"
 
 #include <algorithm>
 #include <string_view>
@@ -35,8 +34,8 @@ Stands where_it_stands(const Runtime &runtime, const WalkedStack &stack) {
 
 class ConstructorFinder {
 public:
-  ConstructorFinder(const CoreClr &runtime, std::span<const ThreadData> threads)
-      : runtime_(runtime), methods_(runtime.target(), runtime.descriptor(), runtime.types(), runtime.loader()) {
+  ConstructorFinder(const Runtime &runtime, const IlCode &code, std::span<const ThreadData> threads)
+      : runtime_(runtime), code_(code) {
     std::map<u64, Address> stack_pointers;
     for (const Thread &thread : runtime.target().threads)
       stack_pointers.emplace(thread.id, thread.stack_pointer);
@@ -67,7 +66,7 @@ private:
     for (const StackFrame &frame : stack.frames)
       if (frame.kind == StackFrame::Kind::method && frame.method_desc && !frame.is_unwound &&
           runtime_.method_text(frame.method_desc).qualified.ends_with(constructor))
-        if (const Address type = methods_.method_table_of(frame.method_desc))
+        if (const Address type = code_.type_of(frame.method_desc))
           running_.emplace(type, thread);
   }
 
@@ -95,9 +94,9 @@ private:
     return std::nullopt;
   }
 
-  const CoreClr &runtime_;
-  const MethodDescs methods_;
-  std::multimap<Address, u32> running_; // type → thread whose stack has its constructor
+  const Runtime &runtime_;
+  const IlCode &code_;
+  std::multimap<Address, u32> running_; // type → thread on which its constructor is
   std::vector<Candidate> candidates_;
 };
 
@@ -108,8 +107,8 @@ bool may_wait_for_constructor(const Runtime &runtime, const WalkedStack &stack) 
 }
 
 std::map<u32, ConstructorWait> find_constructor_waits(const Runtime &runtime, std::span<const ThreadData> threads) {
-  const auto *core_clr = dynamic_cast<const CoreClr *>(&runtime);
-  return core_clr ? ConstructorFinder(*core_clr, threads).find() : std::map<u32, ConstructorWait>();
+  const std::unique_ptr<IlCode> code = runtime.il_code();
+  return code ? ConstructorFinder(runtime, *code, threads).find() : std::map<u32, ConstructorWait>();
 }
 
 } // namespace dnheap

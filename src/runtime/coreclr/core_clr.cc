@@ -3,14 +3,20 @@
 #include "base/text.h"
 #include "image/module_image.h"
 #include "runtime/coreclr/assemblies.h"
+#include "runtime/coreclr/core_clr_exceptions.h"
+#include "runtime/coreclr/core_clr_il.h"
 #include "runtime/coreclr/core_clr_statics.h"
+#include "runtime/coreclr/loader_heaps.h"
+#include "runtime/coreclr/stress_log.h"
 #include "runtime/library_names.h"
 #include "runtime/object_1.h"
+#include "runtime/runtime_block.h"
 #include "runtime/thread_registers.h"
 #include "runtime/version.h"
 #include "runtime/vm/method_table_flags.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dnheap {
 
@@ -83,6 +89,46 @@ void CoreClr::add_loader_allocator(StackFrame &frame) const {
   if (kept.value)
     frame.references.push_back(kept);
 }
+
+Address CoreClr::method_at(Address code) const {
+  try {
+    const std::optional<CodeBlock> block = code_.find(code);
+    return block ? block->method_desc : 0;
+  } catch (const Error &) {
+    return 0; // what says which method it is, is not in the dump
+  }
+}
+
+std::unique_ptr<IlCode> CoreClr::il_code() const {
+  return std::make_unique<CoreClrIl>(target(), descriptor(), types(), loader(), code_);
+}
+
+std::unique_ptr<ExceptionRecords> CoreClr::exceptions() const {
+  return std::make_unique<CoreClrExceptions>(target(), descriptor(), types(), loader());
+}
+
+// A type's module leads to its LoaderAllocator: there is one for everything that is never unloaded, and one for each
+// collectible context.
+std::vector<RuntimeBlock> CoreClr::own_blocks(std::span<const Address> method_tables) const {
+  using Kind = RuntimeBlock::Kind;
+  std::vector<RuntimeBlock> out;
+  for (const RangeSection &section : code_.map().sections())
+    if (section.is_code_heap() || section.is_stubs())
+      out.push_back({section.is_stubs() ? Kind::stubs : Kind::code, section.begin, section.end});
+  const std::optional<i64> module_at = descriptor().try_offset("MethodTable", "Module");
+  if (!module_at)
+    return out;
+  std::set<Address> modules;
+  for (Address type : method_tables)
+    if (std::optional<u64> found = memory().try_pointer(type + static_cast<u64>(*module_at)))
+      modules.insert(*found);
+  for (const LoaderHeapBlock &block :
+       find_loader_heaps(memory(), descriptor(), std::vector<Address>(modules.begin(), modules.end())))
+    out.push_back({Kind::loader_heap, block.start, block.start + block.size});
+  return out;
+}
+
+std::optional<StressLog> CoreClr::stress_log() const { return read_stress_log(memory(), descriptor()); }
 
 // Cached, as thousands of threads wait in the same few methods.
 MethodText CoreClr::method_text(Address method_desc) const {

@@ -41,6 +41,11 @@ public:
   std::vector<SavedVariable> saved_variables(const ResumePoint &point) const override;
   std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const override;
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
+  Address method_at(Address code) const override;
+  std::unique_ptr<IlCode> il_code() const override;
+  std::unique_ptr<ExceptionRecords> exceptions() const override;
+  std::vector<RuntimeBlock> own_blocks(std::span<const Address> method_tables) const override;
+  std::optional<StressLog> stress_log() const override;
   const CodeLookup &code() const { return code_; }
   const Thread1 &thread() const { return thread_; }
   Loader1 &loader() const { return loader_; }

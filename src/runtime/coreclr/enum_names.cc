@@ -1,6 +1,7 @@
 #include "runtime/coreclr/enum_names.h"
 
 #include "base/text.h"
+#include "runtime/coreclr/core_clr.h"
 
 #include <algorithm>
 

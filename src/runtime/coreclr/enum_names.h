@@ -1,7 +1,6 @@
 // EnumNames: names of enum values, from the metadata of the assemblies that define them: fields of CoreCLR's types;
 // NativeAOT programs have no such metadata. Each enum is read once and kept. One thread.
 #pragma once
-#include "runtime/coreclr/core_clr.h"
 #include "runtime/coreclr/type_lookup.h"
 
 #include <map>
@@ -10,6 +9,9 @@
 #include <vector>
 
 namespace dnheap {
+
+class CoreClr;
+class Runtime;
 
 class EnumNames {
 public:

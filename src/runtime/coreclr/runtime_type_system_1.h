@@ -46,7 +46,7 @@ public:
   std::optional<u32> flags(Address mt) const { return memory_->try_load<u32>(mt + at_.flags); }
   Address canonical(Address mt) const; // itself, except for generic instantiations that share their code
   Address class_of(Address mt) const;  // the EEClass, which belongs to the canonical MethodTable
-  Address parent_of(Address mt) const;
+  Address parent_of(Address mt) const override;
   Address module_of(Address mt) const; // the module that defines the type
   u32 type_def_rid(Address mt) const;
   // TypeHandles of the generic arguments (0: not in the dump); empty: none, or unknown.

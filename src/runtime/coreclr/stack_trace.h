@@ -3,16 +3,12 @@
 // thread at a time. Source: dotnet/runtime src/coreclr/vm/object.h (StackTraceArray, StackTraceElement), clrex.h.
 #pragma once
 #include "runtime/coreclr/method_descs.h"
+#include "runtime/exception_records.h"
 
 #include <unordered_map>
 #include <vector>
 
 namespace dnheap {
-
-struct StackTraceElement {
-  Address ip = 0;
-  Address method = 0; // its MethodDesc
-};
 
 class StackTrace {
 public:

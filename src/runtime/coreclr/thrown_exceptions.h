@@ -5,20 +5,12 @@
 // there. Reads each Thread once. One thread. Spec: dotnet/runtime docs/design/datacontracts/{Thread,Exception}.md.
 #pragma once
 #include "contract/descriptor.h"
-#include "runtime/handle_data.h"
-#include "runtime/thread_data.h"
+#include "runtime/exception_records.h"
 
 #include <functional>
 #include <span>
 
 namespace dnheap {
-
-struct Thrown {
-  u32 thread = 0; // index in the list of threads
-  Address object = 0;
-  bool is_nested = false;  // another exception was thrown while this one was handled
-  bool is_at_hand = false; // still handled, at least by ExceptionInfo; false: perhaps only thrown last
-};
 
 class ThrownExceptions {
 public:

@@ -29,7 +29,7 @@ public:
   std::vector<ThreadData> threads(std::vector<std::string> &) const override { return {}; }
 
   const Nf16Header &header() const { return header_; }
-  const GcNf16 &gc_nf16() const { return gc_; }
+  const GcNf16 *gc_nf16() const override { return &gc_; }
 
 private:
   CoreRt(const Target &target, const Module &module, const FoundNf16Header &found, const RuntimeHints &hints);

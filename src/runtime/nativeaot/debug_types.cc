@@ -1,58 +1,26 @@
 #include "runtime/nativeaot/debug_types.h"
 
-#include "image/dwarf.h"
-#include "image/elf_sections.h"
-
 #include <algorithm>
 
 namespace dnheap {
 
 namespace {
 
+using Kind = DebugEntry::Kind;
+
 constexpr std::string_view producer = "NetRuntime"; // other units describe the runtime, which is written in C++
 constexpr u64 most_kept = 1 << 23;                  // types, and fields
 constexpr unsigned most_depth = 16;                 // structs in structs
-constexpr u64 largest_section = u64{1} << 32;       // a Reference is an offset in it
 constexpr u32 several = ~u32{0};
-
-// [address] or [address][+ offset]: a place in a block of static fields; with dereferences, a place in an object that a
-// cell leads to.
-struct Place {
-  Address address = 0;
-  u64 offset = 0;
-  bool in_object = false;
-};
-
-std::optional<Place> parse_place(Bytes expression, u64 pointer_size, ByteOrder order) {
-  Place out;
-  if (expression.size() < 1 + pointer_size || expression[0] != std::byte{dwarf::op_addr})
-    return std::nullopt;
-  out.address = load_pointer(expression.data() + 1, {static_cast<u8>(pointer_size), order});
-  expression = expression.subspan(1 + pointer_size);
-  while (!expression.empty() && expression[0] == std::byte{dwarf::op_deref}) {
-    out.in_object = true;
-    expression = expression.subspan(1);
-  }
-  if (expression.empty())
-    return out;
-  if (expression[0] != std::byte{dwarf::op_plus_uconst})
-    return std::nullopt;
-  expression = expression.subspan(1);
-  std::optional<u64> offset = take_uleb128(expression);
-  if (!offset || !expression.empty())
-    return std::nullopt;
-  out.offset = *offset;
-  return out;
-}
 
 } // namespace
 
 // Fills a DebugTypes.
 class DebugTypes::Reader {
 public:
-  Reader(DebugTypes &to, u64 bias, ByteOrder order) : to_(to), bias_(bias), order_(order) {}
+  explicit Reader(DebugTypes &to) : to_(to) {}
 
-  void take(const DwarfEntry &entry) {
+  void take(const DebugEntry &entry) {
     if (to_.entries_.size() + to_.fields_.size() + statics_.size() + variables_.size() >= most_kept)
       return;
     if (entry.depth == 1)
@@ -86,21 +54,19 @@ private:
   };
   struct Variable {
     Reference member;
-    Place place;
+    DebugPlace place;
   };
 
-  void take_type(const DwarfEntry &entry) {
+  void take_type(const DebugEntry &entry) {
     in_class_ = false;
-    const Reference at = static_cast<Reference>(entry.offset);
-    Entry type{at,
-               static_cast<Reference>(entry.type.value_or(0)),
-               entry.tag,
+    Entry type{entry.at,
+               entry.type,
+               entry.kind,
                entry.is_declaration,
                static_cast<u8>(std::min<u64>(entry.byte_size.value_or(0), 255)),
                entry.name};
-    switch (entry.tag) {
-    case dwarf::tag_class_type:
-    case dwarf::tag_structure_type:
+    switch (entry.kind) {
+    case Kind::class_type:
       if (!entry.is_declaration) {
         in_class_ = true;
         type.target = static_cast<Reference>(to_.classes_.size());
@@ -108,29 +74,28 @@ private:
         to_.classes_.push_back({entry.name, entry.byte_size.value_or(0), 0, false, {}, {}});
       }
       break;
-    case dwarf::tag_variable:
-      if (std::optional<Place> place = parse_place(entry.location, to_.p_, order_); place && entry.specification)
-        variables_.push_back({static_cast<Reference>(*entry.specification), *place});
+    case Kind::variable:
+      if (entry.place)
+        variables_.push_back({entry.specification, *entry.place});
       return;
-    case dwarf::tag_reference_type:
-    case dwarf::tag_pointer_type:
-    case dwarf::tag_base_type:
-    case dwarf::tag_enumeration_type: break;
+    case Kind::reference:
+    case Kind::pointer:
+    case Kind::base_type:
+    case Kind::enumeration: break;
     default: return;
     }
     to_.entries_.push_back(type);
   }
 
-  void take_part(const DwarfEntry &entry) {
-    const Reference type = static_cast<Reference>(entry.type.value_or(0));
-    if (entry.tag == dwarf::tag_inheritance)
-      to_.classes_.back().parent = type;
-    if (entry.tag != dwarf::tag_member)
+  void take_part(const DebugEntry &entry) {
+    if (entry.kind == Kind::inheritance)
+      to_.classes_.back().parent = entry.type;
+    if (entry.kind != Kind::member)
       return;
-    if (entry.data_member_location)
-      to_.fields_.push_back({entry.name, type, *entry.data_member_location});
+    if (entry.member_offset)
+      to_.fields_.push_back({entry.name, entry.type, *entry.member_offset});
     else if (entry.is_declaration)
-      statics_.push_back({static_cast<Reference>(entry.offset), {entry.name, type, 0}});
+      statics_.push_back({entry.at, {entry.name, entry.type, 0}});
   }
 
   static bool are_equal(const Class &a, const Class &b) {
@@ -187,13 +152,13 @@ private:
       return members.size();
     std::vector<Field> out;
     for (u64 i = 0; i < in_object.size(); ++i) {
-      const Place &place = in_object[i]->place;
+      const DebugPlace &place = in_object[i]->place;
       if (place.address != in_object[0]->place.address || (i && place.offset <= out.back().offset) ||
           !has_references(members[first + i]))
         return members.size();
       out.push_back({members[first + i].field.name, members[first + i].field.type, place.offset});
     }
-    auto [it, is_new] = to_.statics_.emplace(in_object[0]->place.address + bias_, out);
+    auto [it, is_new] = to_.statics_.emplace(in_object[0]->place.address, out);
     if (!is_new && !are_equal(it->second, out))
       it->second.clear();
     return first + in_object.size();
@@ -211,37 +176,15 @@ private:
   }
 
   DebugTypes &to_;
-  u64 bias_;
-  ByteOrder order_;
   bool in_class_ = false;
   std::vector<Begin> classes_;
   std::vector<StaticMember> statics_; // by entry
   std::vector<Variable> variables_;
 };
 
-DebugTypes::DebugTypes(Bytes file, u64 bias, u64 pointer_size, std::shared_ptr<const void> storage)
-    : p_(pointer_size), storage_{std::move(storage)} {
-  std::optional<ElfHeader> header = ElfHeader::parse(file);
-  if (!header)
-    return;
-  const ElfSectionContent info = read_elf_section(file, ".debug_info"),
-                          abbrev = read_elf_section(file, ".debug_abbrev"),
-                          strings = read_elf_section(file, ".debug_str"),
-                          line_strings = read_elf_section(file, ".debug_line_str");
-  if (info.bytes.size() >= largest_section)
-    return;
-  storage_.insert(storage_.end(), {strings.storage, line_strings.storage});
-  Reader reader(*this, bias, header->format.byte_order);
-  bool has_names = false; // some names are stored in the section itself
-  for_each_dwarf_entry(
-      {info.bytes, abbrev.bytes, strings.bytes, line_strings.bytes, header->format.byte_order},
-      [](std::string_view by) { return by == producer; },
-      [&](const DwarfEntry &entry) {
-        has_names |= entry.is_name_inline;
-        reader.take(entry);
-      });
-  if (has_names)
-    storage_.push_back(info.storage);
+DebugTypes::DebugTypes(const DebugFile &file, u64 pointer_size) : p_(pointer_size) {
+  Reader reader(*this);
+  storage_ = file.for_each_entry(producer, [&](const DebugEntry &entry) { reader.take(entry); });
   reader.finish();
 }
 
@@ -258,7 +201,7 @@ const DebugTypes::Entry *DebugTypes::entry_at(Reference offset) const {
 
 const DebugTypes::Class *DebugTypes::class_at(Reference reference) const {
   const Entry *entry = entry_at(reference);
-  if (!entry || (entry->tag != dwarf::tag_class_type && entry->tag != dwarf::tag_structure_type))
+  if (!entry || entry->kind != Kind::class_type)
     return nullptr;
   return entry->is_declaration ? find(entry->name) : &classes_[entry->target];
 }
@@ -289,12 +232,12 @@ DebugTypes::Type DebugTypes::type(Reference reference) const {
     return {};
   const Entry *target =
       entry_at(entry->target); // the target of a reference or an enumeration; not used for other entries
-  switch (entry->tag) {
-  case dwarf::tag_base_type: return primitive(*entry);
-  case dwarf::tag_pointer_type: return {ElementType::Ptr, "", p_, nullptr};
-  case dwarf::tag_reference_type: return {ElementType::Class, target ? target->name : "", p_, nullptr};
-  case dwarf::tag_enumeration_type: {
-    Type out = target && target->tag == dwarf::tag_base_type ? primitive(*target) : Type();
+  switch (entry->kind) {
+  case Kind::base_type: return primitive(*entry);
+  case Kind::pointer: return {ElementType::Ptr, "", p_, nullptr};
+  case Kind::reference: return {ElementType::Class, target ? target->name : "", p_, nullptr};
+  case Kind::enumeration: {
+    Type out = target && target->kind == Kind::base_type ? primitive(*target) : Type();
     out.name = entry->name;
     return out;
   }

@@ -1,9 +1,9 @@
-// DebugTypes: the DWARF data on types in the separate debug file of a NativeAOT program: the fields of each class and
+// DebugTypes: the descriptions of types in the separate debug file of a NativeAOT program: the fields of each class and
 // struct, and the places of static fields. Types are identified by their mangled names (NativeSymbols). The constructor
-// reads the file's .debug_info once, and keeps some 50 bytes per field and type; afterwards any thread may ask.
+// reads all descriptions once, and keeps some 50 bytes per field and type; afterwards any thread may ask.
 // dotnet/runtime src/coreclr/tools/aot/ILCompiler.Compiler/Compiler/UserDefinedTypeDescriptor.cs, …/ObjectWriter/Dwarf.
 #pragma once
-#include "base/bytes.h"
+#include "image/debug_file.h"
 #include "metadata/signature.h"
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace dnheap {
 
 class DebugTypes {
 public:
-  using Reference = u32; // a type, by the place of its description in .debug_info; 0: none
+  using Reference = DebugEntry::Reference; // a type, by the place of its description; 0: none
 
   struct Field {
     std::string_view name;
@@ -42,8 +42,7 @@ public:
   };
 
   DebugTypes() = default; // knows no types
-  // `bias` is added to the file's addresses to get those in the process. `storage` keeps the bytes alive.
-  DebugTypes(Bytes file, u64 bias, u64 pointer_size, std::shared_ptr<const void> storage);
+  DebugTypes(const DebugFile &file, u64 pointer_size);
   DebugTypes(DebugTypes &&) = default;
   DebugTypes &operator=(DebugTypes &&) = default;
 
@@ -60,7 +59,7 @@ private:
   struct Entry {
     Reference offset = 0;
     Reference target = 0; // the type that it refers to; for a class with a description, its index
-    u16 tag = 0;
+    DebugEntry::Kind kind = DebugEntry::Kind::other;
     bool is_declaration = false;
     u8 size = 0;
     std::string_view name;

@@ -1,7 +1,7 @@
 #include "runtime/nativeaot/native_aot.h"
 
 #include "base/text.h"
-#include "image/elf_sections.h"
+#include "image/debug_file.h"
 #include "runtime/nativeaot/framework_fields.h"
 #include "runtime/nativeaot/native_aot_statics.h"
 #include "runtime/object_1.h"
@@ -136,12 +136,11 @@ MethodText NativeAot::method_text(Address code) const {
   return text;
 }
 
-void NativeAot::use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage) {
-  types_->use_symbols(NativeSymbols(file, bias, storage));
-  ElfSectionContent frames = read_elf_section(file, ".debug_frame");
-  stacks_.use_debug_frame(
-      DebugFrame(frames.bytes, bias, memory().format(), frames.storage ? std::move(frames.storage) : storage));
-  auto named = std::make_unique<NativeAotFields>(memory(), *types_, *delegates_, file, bias, std::move(storage));
+void NativeAot::use_debug_file(const DebugFile &file) {
+  types_->use_symbols(NativeSymbols(file));
+  DebugFile::Content frames = file.section(".debug_frame");
+  stacks_.use_debug_frame(DebugFrame(frames.bytes, file.bias(), memory().format(), std::move(frames.storage)));
+  auto named = std::make_unique<NativeAotFields>(memory(), *types_, *delegates_, file);
   named_fields_ = named.get();
   fields_ = std::move(named);
 }

@@ -36,15 +36,12 @@ public:
   // to hold them.
   std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
 
-  // Sets the program's debug file, for names of types and fields; call it before the first name is requested. `bias` is
-  // added to its addresses to get those in the process.
-  void use_debug_file(Bytes file, u64 bias, std::shared_ptr<const void> storage);
+  std::optional<CrashInfo> crash_info() const override { return find_crash_info(target(), module()); }
+  // Returns the start of the method's code, by symbols or by unwind data.
+  Address method_at(Address code) const override;
+  bool takes_debug_file() const override { return true; }
+  void use_debug_file(const DebugFile &file) override;
 
-  // The record that the program wrote before it ended.
-  std::optional<CrashInfo> crash_info() const { return find_crash_info(target(), module()); }
-  // Returns the start of the method's code at that address, by symbols or by unwind data; 0: no method lies there, or
-  // it is unknown.
-  Address method_at(Address code) const;
   const ThreadN1 &thread() const { return thread_; }
 
 private:

@@ -25,13 +25,13 @@ u64 inline_array_length(const DebugTypes &debug, const DebugTypes::Class &of) {
 } // namespace
 
 NativeAotFields::NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates,
-                                 Bytes debug_file, u64 bias, std::shared_ptr<const void> storage)
+                                 DebugFile debug_file)
     : NamedFields(memory, memory.format().pointer_size), types_(&types), delegates_(&delegates), unnamed_(types, p_),
-      file_(debug_file), bias_(bias), storage_(std::move(storage)) {}
+      file_(std::move(debug_file)) {}
 
 const DebugTypes &NativeAotFields::debug() {
   if (!debug_)
-    debug_.emplace(file_, bias_, p_, storage_);
+    debug_.emplace(file_, p_);
   return *debug_;
 }
 

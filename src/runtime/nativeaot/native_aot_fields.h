@@ -1,6 +1,6 @@
 // NativeAotFields: Fields (fields.h) of NativeAOT with a debug file: the types have no field names, but the debug file
 // does (DebugTypes). A type's fields are trusted if they make up an object of the size in its MethodTable. The first
-// question reads that file's .debug_info.
+// question reads all that the file describes.
 #pragma once
 #include "runtime/named_fields.h"
 #include "runtime/nativeaot/debug_types.h"
@@ -14,9 +14,7 @@ namespace dnheap {
 
 class NativeAotFields : public NamedFields {
 public:
-  // `debug_file`, `bias`, `storage`: as in DebugTypes.
-  NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates, Bytes debug_file,
-                  u64 bias, std::shared_ptr<const void> storage);
+  NativeAotFields(const Memory &memory, RuntimeTypeSystemN1 &types, NativeDelegates &delegates, DebugFile debug_file);
 
   std::optional<ElementShape> elements(Address method_table) override;
   std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override {
@@ -58,9 +56,7 @@ private:
   RuntimeTypeSystemN1 *types_;
   NativeDelegates *delegates_;
   UnnamedFields unnamed_;
-  Bytes file_;
-  u64 bias_;
-  std::shared_ptr<const void> storage_;
+  DebugFile file_;
   std::optional<DebugTypes> debug_;
   u64 kept_ = 0; // characters of all paths, and bytes of all fields
   std::map<std::string, u64> problems_;

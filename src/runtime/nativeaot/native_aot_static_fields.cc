@@ -1,5 +1,4 @@
 // NativeAotFields, second part: the content of the objects that the compiler generated to hold static fields.
-#include "image/elf_format.h"
 #include "runtime/nativeaot/native_aot_fields.h"
 
 #include <algorithm>
@@ -11,6 +10,11 @@ namespace {
 constexpr u64 max_visited = 1 << 16; // fields of one object
 constexpr u64 max_unplaced = 256;    // limit of one type's static fields that may be thread statics
 constexpr unsigned max_depth = 16;   // structs in structs
+
+// Returns the magnitude of a negative number that is as wide as a pointer.
+u64 negated(u64 number, Format format) {
+  return format.pointer_size == 8 ? 0 - number : u64{static_cast<u32>(0 - number)};
+}
 
 u64 alignment_of(const DebugTypes &debug, const DebugTypes::Type &type, unsigned depth, u64 &budget) {
   if (!type.struct_type)
@@ -94,7 +98,7 @@ ReferenceLayout NativeAotFields::thread_static_fields(Address mt) {
   std::vector<std::pair<u64, std::string_view>> types;
   for (const auto &[name, address] : symbols.thread_statics())
     if (std::optional<u64> index = memory_->try_pointer(address + p_))
-      if (const u64 start = narrow(0 - *index, memory_->format()); start >= p_ && start < end)
+      if (const u64 start = negated(*index, memory_->format()); start >= p_ && start < end)
         types.emplace_back(start, name);
   std::sort(types.begin(), types.end());
   for (u64 i = 0; i < types.size(); ++i) {

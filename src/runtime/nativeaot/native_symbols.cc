@@ -1,7 +1,5 @@
 #include "runtime/nativeaot/native_symbols.h"
 
-#include "image/elf_sections.h"
-
 #include <charconv>
 
 namespace dnheap {
@@ -37,20 +35,20 @@ void NativeSymbols::read() const {
     if (!is_new && it->second != name)
       it->second = {};
   };
-  for_each_elf_symbol(file_, [&](u64 address, std::string_view name) {
+  file_.for_each_symbol([&](Address address, std::string_view name) {
     if (types_.size() + statics_.size() + thread_statics_.size() >= most_symbols)
       return;
     if (name.starts_with(type_mark)) {
       if (std::string_view type = type_name_in(name); !type.empty()) {
-        add(types_, address + bias_, type);
-        by_name_.emplace(type, address + bias_);
+        add(types_, address, type);
+        by_name_.emplace(type, address);
       }
     } else if (name.starts_with(statics_mark) && !name.ends_with(data_mark)) {
-      add(statics_, address + bias_, name.substr(statics_mark.size()));
+      add(statics_, address, name.substr(statics_mark.size()));
     } else if (name.starts_with(thread_mark)) {
-      thread_statics_.emplace_back(name.substr(thread_mark.size()), address + bias_);
+      thread_statics_.emplace_back(name.substr(thread_mark.size()), address);
     } else if (name == inlined) {
-      inlined_ = address + bias_;
+      inlined_ = address;
     }
   });
 }
@@ -73,11 +71,6 @@ const std::vector<std::pair<std::string_view, Address>> &NativeSymbols::thread_s
 std::optional<Address> NativeSymbols::inlined_thread_statics() const {
   read();
   return inlined_;
-}
-
-std::optional<NativeSymbols::Method> NativeSymbols::method_at(Address code) const {
-  const std::optional<ElfFunction> found = find_elf_function(file_, code - bias_);
-  return found ? std::optional(Method{found->name, found->start + bias_}) : std::nullopt;
 }
 
 std::optional<Address> NativeSymbols::find_type(std::string_view mangled) const {

@@ -3,10 +3,8 @@
 // (__TypeThreadStaticIndex…), and the methods at code addresses. All names are mangled (metadata/mangled_name.h). The
 // first look-up reads the file's symbols once, so not from several threads.
 #pragma once
-#include "base/bytes.h"
-#include "base/integers.h"
+#include "image/debug_file.h"
 
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -17,9 +15,7 @@ namespace dnheap {
 class NativeSymbols {
 public:
   NativeSymbols() = default; // has none
-  // `bias` is added to the file's addresses to get those in the process. `storage` keeps the bytes alive.
-  NativeSymbols(Bytes file, u64 bias, std::shared_ptr<const void> storage)
-      : file_(file), bias_(bias), storage_(std::move(storage)) {}
+  explicit NativeSymbols(DebugFile file) : file_(std::move(file)) {}
 
   bool empty() const { return file_.empty(); }
   // Returns the type at that address. Nullopt also if the address has several names.
@@ -29,21 +25,16 @@ public:
   const std::vector<std::pair<std::string_view, Address>> &thread_statics() const;
   // Returns the address of the pointer to the type that the compiler generated for the thread statics of many types.
   std::optional<Address> inlined_thread_statics() const;
-  // The method that contains the code address; searches all symbols.
-  struct Method {
-    std::string_view name; // mangled
-    Address start = 0;
-  };
-  std::optional<Method> method_at(Address code) const;
+  // Returns the method that contains the code address, with its mangled name; searches all symbols.
+  using Method = DebugFile::Function;
+  std::optional<Method> method_at(Address code) const { return file_.function_at(code); }
   // Returns the type of that name.
   std::optional<Address> find_type(std::string_view mangled) const;
 
 private:
   void read() const;
 
-  Bytes file_;
-  u64 bias_ = 0;
-  std::shared_ptr<const void> storage_;
+  DebugFile file_;
   mutable bool is_read_ = false;
   mutable std::unordered_map<Address, std::string_view> types_, statics_; // an empty name: the address has several
   mutable std::unordered_map<std::string_view, Address> by_name_;

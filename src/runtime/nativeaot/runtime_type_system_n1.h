@@ -35,7 +35,7 @@ public:
   void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
   const NativeSymbols &symbols() const { return symbols_; }
   // 0: it has none, or it is unknown. element_of() is for arrays, parent_of() for all other types.
-  Address parent_of(Address method_table) const;
+  Address parent_of(Address method_table) const override;
   Address element_of(Address method_table) const;
   // True for a type that the compiler generated for suspended calls; its fields have no names.
   bool is_continuation(Address method_table) const;

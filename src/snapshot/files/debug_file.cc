@@ -1,9 +1,9 @@
 #include "snapshot/files/debug_file.h"
 
 #include "base/text.h"
+#include "image/debug_file.h"
 #include "image/elf_sections.h"
 #include "image/module_image.h"
-#include "runtime/nativeaot/native_aot.h"
 #include "snapshot/files/module_folders.h"
 
 #include <algorithm>
@@ -93,15 +93,15 @@ std::shared_ptr<const MappedFile> own_symbols(const Target &target, const Module
 } // namespace
 
 void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders) {
-  NativeAot *aot = dynamic_cast<NativeAot *>(&runtime);
-  std::optional<ModuleImage> image = aot ? ModuleImage::at(target.memory, runtime.module().base) : std::nullopt;
+  std::optional<ModuleImage> image =
+      runtime.takes_debug_file() ? ModuleImage::at(target.memory, runtime.module().base) : std::nullopt;
   if (!image)
     return;
   std::shared_ptr<const MappedFile> file = find_debug_file(target, runtime.module(), folders);
   if (!file)
     file = own_symbols(target, runtime.module(), *image);
   if (file)
-    aot->use_debug_file(file->bytes(), image->bias(), file);
+    runtime.use_debug_file(DebugFile(file->bytes(), image->bias(), file));
 }
 
 } // namespace dnheap

@@ -17,7 +17,7 @@ namespace dnheap {
 std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &module,
                                                   const std::vector<std::string> &folders);
 
-// Gives the debug file, if there is one, to a runtime that can name types and fields from it (NativeAot).
+// Gives the debug file, if there is one, to a runtime that can name types and fields from it.
 void add_debug_file(Target &target, Runtime &runtime, const std::vector<std::string> &folders);
 
 } // namespace dnheap

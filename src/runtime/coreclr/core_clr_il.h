@@ -1,0 +1,38 @@
+// CoreClrIl: IlCode of CoreCLR. See runtime/il_code.h.
+#pragma once
+#include "runtime/coreclr/il_offsets.h"
+#include "runtime/coreclr/method_descs.h"
+#include "runtime/il_code.h"
+
+namespace dnheap {
+
+class CoreClrIl : public IlCode {
+public:
+  // All must outlive it.
+  CoreClrIl(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
+            const CodeLookup &code);
+
+  bool is_method(Address method) const override { return methods_.is_method_desc(method); }
+  Address type_of(Address method) const override { return methods_.method_table_of(method); }
+  std::optional<MetadataRow> find_method(Address method) const override;
+  Address module_of(Address method_table) const override { return types_->module_of(method_table); }
+  u32 row_of_type(Address method_table) const override { return types_->type_def_rid(method_table); }
+
+  std::optional<u32> il_offset(Address ip, bool returns_there) override { return offsets_.find(ip, returns_there); }
+  u64 unread_methods() const override { return offsets_.unread_methods(); }
+
+  std::vector<Address> modules(std::vector<std::string> &problems) const override;
+  const Metadata *metadata(Address module) override { return loader_->metadata(module); }
+  std::string file_name(Address module) override { return loader_->file_name(module); }
+  std::vector<Address> image_bases(Address module) const override { return loader_->image_bases(module); }
+
+private:
+  const Memory *memory_;
+  const ContractDescriptor *descriptor_;
+  RuntimeTypeSystem1 *types_;
+  Loader1 *loader_;
+  MethodDescs methods_;
+  IlOffsets offsets_;
+};
+
+} // namespace dnheap
