@@ -86,17 +86,19 @@ std::vector<Series> matched(std::span<const Record> records, Rows rows_of, Key k
 // Compares owners by parts if all records have parts.
 std::vector<Series> owners_of(std::span<const Record> records) {
   const bool in_parts = std::ranges::all_of(records, &Record::has_parts);
-  constexpr const char *shared = "shared"; // the kind of objects that earlier versions call "(shared)"
   return matched(
       records, [](const Record &record) -> auto & { return record.owners; },
       [&](const Record::Owner &owner) {
-        return in_parts               ? owner.signature + '\n' + owner.kind + '\n' + owner.part
-               : owner.kind == shared ? shared
-                                      : owner.signature;
+        return in_parts            ? owner.signature + '\n' + owner.part
+               : owner.is_shared() ? Record::Owner::all_shared
+                                   : owner.signature;
       },
       [&](Series &series, const Record::Owner &owner, u64 record) {
-        series.name = in_parts ? owner.full_name() : owner.kind == shared ? "(shared)" : owner.name;
-        series.kind = owner.kind;
+        // What an owner holds alone becomes what it comes first of as soon as a second one refers to it: one row.
+        if (series.name.empty() || !owner.is_shared()) {
+          series.name = in_parts ? owner.full_name() : owner.is_shared() ? Record::Owner::all_shared : owner.name;
+          series.kind = owner.kind;
+        }
         series.what = owner.signature;
         add(series.bytes[record], owner.retained);
         add(series.counts[record], owner.objects);

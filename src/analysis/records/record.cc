@@ -2,6 +2,7 @@
 
 #include "algorithms/retained_by_group.h"
 #include "analysis/answer_head.h"
+#include "analysis/owners/first_owners.h"
 #include "analysis/owners/owner_parts.h"
 #include "analysis/owners/reached_objects.h"
 #include "analysis/owners/signature.h"
@@ -69,8 +70,8 @@ std::vector<Record::Class> classes_of(const AccountMap &map) {
 std::vector<Record::Owner> owners_of(Holding &holding) {
   std::vector<Record::Owner> out;
   for (OwnerPart &part : owner_parts(holding))
-    out.push_back({signature(part.source, {}), std::move(part.kind), std::move(part.name), part.retained.bytes,
-                   part.retained.objects, std::move(part.part)});
+    out.push_back({signature(part.source, {}), part.kind, part.kind == Record::Owner::shared ? part.source : part.name,
+                   part.retained.bytes, part.retained.objects, std::move(part.part)});
   return out;
 }
 
@@ -140,7 +141,11 @@ Plan plan_record() {
       .perhaps(Pass::live);
 }
 
-std::string Record::Owner::full_name() const { return dnheap::full_name(name, part); }
+bool Record::Owner::is_shared() const { return kind == shared; }
+
+std::string Record::Owner::full_name() const {
+  return is_shared() && name != all_shared ? name + and_others : dnheap::full_name(name, part);
+}
 
 // Goes through JSON, as a saved record does: so the same code reads both.
 Record take_record(Snapshot &snapshot) {

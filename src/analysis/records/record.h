@@ -13,10 +13,13 @@ namespace dnheap {
 struct Record {
   // An OwnerPart. Retained: aligned bytes; all parts of one owner have its signature.
   struct Owner {
-    std::string signature, kind, name; // the name without the number of its thread
+    static constexpr const char *shared = "shared";       // kind of what several owners hold: a row of the first one
+    static constexpr const char *all_shared = "(shared)"; // its name in records of earlier versions
+    std::string signature, kind, name;                    // the name without the number of its thread
     u64 retained = 0, objects = 0;
-    std::string part = {};         // a service of the DI container; empty: the owner itself
-    std::string full_name() const; // "the container of services … Shop.OrderBus"
+    std::string part = {}; // a service of the DI container; empty: the owner itself
+    bool is_shared() const;
+    std::string full_name() const; // "the container of services … Shop.OrderBus", "static Shop.Cart.All and others"
   };
   // Types with the same name are one. Bytes are as ClrMD reports them; live: the number of objects that are alive.
   struct Type {

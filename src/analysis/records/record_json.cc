@@ -1,4 +1,5 @@
 // Converts records to answers, and back from JSON: saved records are as untrusted as dumps.
+#include "analysis/owners/first_owners.h"
 #include "analysis/records/record.h"
 #include "base/host/host.h"
 #include "base/json.h"
@@ -98,6 +99,8 @@ Record record_in(const Place &root, const std::string &name) {
     out.owners.push_back({row.at("signature").text(), row.at("kind").text(), row.at("owner").text(),
                           row.at("retained").number(), row.at("objects").number(),
                           row.is_null("part") ? "" : row.at("part").text()});
+    if (Record::Owner &owner = out.owners.back(); owner.is_shared() && owner.name.ends_with(and_others))
+      owner.name.resize(owner.name.size() - std::string_view(and_others).size());
   });
   tables.at("types").for_each([&](const Place &row) {
     out.types.push_back({row.at("type").text(), row.at("count").number(), row.at("bytes").number(),
@@ -125,7 +128,8 @@ report::Table owners_table(const Record &record) {
                    {"owner", "Owner", Kind::text},         {"part", "Part", Kind::text}};
   std::vector<report::Row> rows;
   for (const Record::Owner &owner : record.owners)
-    rows.push_back({owner.signature, owner.kind, owner.retained, owner.objects, owner.name,
+    rows.push_back({owner.signature, owner.kind, owner.retained, owner.objects,
+                    owner.is_shared() ? owner.full_name() : owner.name,
                     owner.part.empty() ? Cell() : Cell(owner.part)});
   table.set_rows(std::move(rows));
   return table;

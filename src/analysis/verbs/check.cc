@@ -3,6 +3,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/names/csharp_name.h"
 #include "analysis/owners/first_owners.h"
+#include "analysis/owners/owner_parts.h"
 #include "analysis/records/budget.h"
 #include "analysis/records/record.h"
 #include "analysis/verbs/verbs.h"
@@ -90,9 +91,10 @@ public:
       return RE2::PartialMatch(owner.full_name(), *expression_);
     if (limit_.of == Limit::Of::signature)
       return owner.signature.starts_with(limit_.name);
-    // The shared part "static A.all and others" contains the field's own objects too, as a suspect of that name does.
+    // Either name means both what the owner holds alone and what it comes first of: that changes as soon as a second
+    // one refers to it.
     return owner.name == limit_.name || owner.full_name() == limit_.name || owner.name + and_others == limit_.name ||
-           (owner.kind == "shared" && limit_.name == "(shared)");
+           (owner.is_shared() && limit_.name == Record::Owner::all_shared);
   }
   bool has(const Record::Class &one) const {
     return (limit_.of == Limit::Of::group ? one.group : one.name) == limit_.name;
@@ -105,7 +107,7 @@ private:
 };
 
 std::string name_in(const Record::Type &type) { return type.name; }
-std::string name_in(const Record::Owner &owner) { return owner.full_name(); }
+std::string name_in(const Record::Owner &owner) { return full_name(owner.name, owner.part); }
 std::string name_in(const Record::Class &one) { return one.name; }
 
 // The limited figures, now and in the baseline: all under the limit's own name, or each under its own.
@@ -292,8 +294,10 @@ std::string unmatched_text(const Outcome &of) {
   const std::string kind = of.limit->of == Limit::Of::type ? "type" : "owner";
   return of.limit->place + ": no " + kind +
          (of.limit->of == Limit::Of::signature ? " here has the signature "
-          : of.limit->pattern.empty()          ? " of that name is known in this dump: "
-                                               : "'s name in this dump matches ") +
+          : of.limit->of == Limit::Of::owner && of.limit->pattern.empty()
+              ? " of that name holds anything in this dump: "
+          : of.limit->pattern.empty() ? " of that name is known in this dump: "
+                                      : "'s name in this dump matches ") +
          of.name;
 }
 

@@ -22,6 +22,7 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             wait_for_place,
                                             "a task",
                                             "an event",
+                                            "the end of a thread",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
                                             wait_for_constructor};

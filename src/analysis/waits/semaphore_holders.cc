@@ -46,6 +46,17 @@ std::optional<bool> calls_any(const std::vector<MethodBodies::Call> *calls, std:
   });
 }
 
+// Counts the calls that wait for a semaphore or another handle; nothing if the calls are unknown.
+std::optional<u64> waits_in(const std::vector<MethodBodies::Call> *calls) {
+  if (!calls)
+    return std::nullopt;
+  return std::ranges::count_if(*calls, [](const MethodBodies::Call &call) {
+    const std::string_view type = call.callee.type, method = call.callee.method;
+    return (type == "System.Threading.SemaphoreSlim" || type == "System.Threading.WaitHandle") &&
+           method.starts_with("Wait");
+  });
+}
+
 // As a rule, an entry point takes nothing by itself.
 bool is_entry_point(std::string_view method) {
   const std::string_view name = method.substr(std::min(type_of_member(method).size() + 1, method.size()));
@@ -312,6 +323,25 @@ SemaphoreHolders::Deeds SemaphoreHolders::deeds_of(const std::vector<MethodBodie
   return known->second;
 }
 
+// True if a holder's methods have one place where they wait for a semaphore, and it waits there for another one: it
+// cannot have taken this one. A signal's receiver is so. Unknown IL is no evidence.
+bool SemaphoreHolders::waits_at_its_only_wait(const SemaphoreHolder &holder) {
+  if (!holder.thread)
+    return awaited_.contains(holder.task) && waits_in(calls_of(holder.task)) == u64{1};
+  const bool waits =
+      std::ranges::any_of(waiting_, [&](const auto &one) { return one.second.contains(*holder.thread); });
+  u64 count = 0;
+  for (const StackFrame &frame : frames_[*holder.thread]) {
+    if (runtime_.method_text(frame.method_desc).qualified.starts_with("System."))
+      continue; // parts of the wait itself, and what has begun the thread
+    const std::optional<u64> here = waits_in(bodies_.calls_of(frame.method_desc));
+    if (!here)
+      return false;
+    count += *here;
+  }
+  return waits && count == 1;
+}
+
 // A method that only refers to a semaphore has taken no permit. A method that takes from a collection adds nothing to
 // it, and is left out.
 void SemaphoreHolders::judge_users() {
@@ -345,8 +375,11 @@ void SemaphoreHolders::judge_users() {
         look_at(deeds_of(calls_of(holder.task)), true);
         stands_with_those = places.contains(place_of(holder.task).method);
       }
-      if (!is_of_collection)
+      if (!is_of_collection) {
+        if (!holder.is_sure() && waits_at_its_only_wait(holder))
+          holder.is_user = false;
         return false;
+      }
       if (holder.through && is_enumerator(holder.through)) {
         holder.is_user = is_for_place;
         holder.grounds = Grounds::reference;
@@ -392,50 +425,38 @@ bool SemaphoreHolders::has_runners(Address semaphore, const std::function<bool(u
                                                 [&](u32 thread) { return thread == no_thread || goes_on(thread); });
 }
 
-bool SemaphoreHolders::leads_to(Address object, Address collection, unsigned steps) {
+// Marks the collections to which an object leads in a few steps.
+void SemaphoreHolders::look_from_outside(Address object) {
   std::set<Address> met = {object};
   std::vector<Address> now = {object};
-  for (unsigned i = 0; i < steps && !now.empty(); ++i) {
+  for (unsigned i = 0; i < most_steps_away && !now.empty(); ++i) {
     std::vector<Address> next;
     for (Address one : now)
       for (Address other : references_of(one)) {
-        if (other == collection)
-          return true;
+        if (const auto target = targets_.find(other); target != targets_.end() && target->second != other)
+          outsiders_.insert(target->second);
         if (met.size() < most_met && met.insert(other).second)
           next.push_back(other);
       }
     now = std::move(next);
   }
-  return false;
 }
 
 // Finds outsiders, which run later by themselves: timers, tasks that have not begun, work that is queued for the pool.
 void SemaphoreHolders::look_for_outsiders(Snapshot &snapshot) {
-  std::vector<std::pair<Address, Address>> left; // collection, semaphore
-  for (const auto &[object, semaphore] : targets_)
-    if (object != semaphore)
-      left.emplace_back(object, semaphore);
-  if (left.empty())
+  if (collections_.empty())
     return;
-  auto look_at = [&](Address object) {
-    std::erase_if(left, [&](const auto &one) {
-      const bool is_outside = leads_to(object, one.first, most_steps_away);
-      if (is_outside)
-        outsiders_.insert(one.second);
-      return is_outside;
-    });
-  };
   for (const TypedObject &one : objects_that(snapshot, [&](Address type) {
          const std::string &name = runtime_.types().name(type);
          return name == "System.Threading.TimerQueueTimer" ||
                 name.starts_with("System.Threading.QueueUserWorkItemCallback");
        })) {
     snapshot.watch().check();
-    look_at(one.address);
+    look_from_outside(one.address);
   }
-  for (TaskNumber task = 0; task < tasks_.count() && !left.empty(); ++task)
+  for (TaskNumber task = 0; task < tasks_.count(); ++task)
     if (tasks_.status(task) == TaskStatus::created || tasks_.status(task) == TaskStatus::waiting_to_run)
-      look_at(tasks_.address(task));
+      look_from_outside(tasks_.address(task));
 }
 
 // Adds a holder. If it is known already, keeps the surer grounds.

@@ -56,7 +56,7 @@ public:
   // permit. Those that wait for it themselves are among them.
   using Holders = std::vector<SemaphoreHolder>;
   const std::map<Address, Holders> &semaphores() const { return semaphores_; }
-  // For a collection: true if a timer or a task that has not begun refers to it, and may add or take later.
+  // For a collection: true if a timer, a task that has not begun or queued work leads to it, and may add or take later.
   bool has_outsiders(Address semaphore) const { return outsiders_.contains(semaphore); }
 
   // True if the methods that wait for it also release it, so that it is used as a lock. Nothing: unknown.
@@ -85,6 +85,7 @@ private:
   void look_behind_waits();
   void look_for_outsiders(Snapshot &snapshot);
   void judge_users();
+  bool waits_at_its_only_wait(const SemaphoreHolder &holder);
   void look_at_locks();
   // The kinds of methods that a method's IL calls; nothing: unknown.
   struct Deeds {
@@ -103,7 +104,7 @@ private:
   // Returns the references of an object; none if it is too large, or if it is no object.
   std::vector<Address> references_of(Address object);
   const std::vector<Address> &semaphores_in(Address object);
-  bool leads_to(Address object, Address collection, unsigned steps);
+  void look_from_outside(Address object);
   bool may_be_anywhere(Address semaphore) const;
   bool is_collection(Address semaphore) const { return collections_.contains(semaphore); }
   const Tasks &tasks_;

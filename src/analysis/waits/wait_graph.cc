@@ -390,16 +390,16 @@ bool WaitGraph::has_awaited(const SemaphoreHolder &holder) const {
   return !holder.thread && tasks_.state(holder.task).value_or(0) > 0;
 }
 
-// A holder of a collection may only have made it, or wait until its consumers are done, and add nothing. So a holder
-// counts only if its methods add, or take, as far as they are known. If they are not known to, a thread counts only if
-// it waits for something else than the end of threads or tasks.
+// Who only refers to a semaphore has not taken it. A holder of a collection may only have made it, or wait until its
+// consumers are done, and add nothing. So a holder counts only if its methods add, or take, as far as they are known.
+// If they are not known to, a thread counts only if it waits for something else than the end of threads or tasks.
 bool WaitGraph::may_be_circle(std::span<const Step> steps) const {
   for (u64 i = 0; i < steps.size(); ++i) {
     const Edge &edge = steps[i].edges[steps[i].next - 1];
+    if (edge.holder && edge.holder->is_doubtful())
+      return false;
     if (!edge.holder || !is_of_collection(edge.by))
       continue;
-    if (edge.holder->is_user == false)
-      return false;
     const Node holder = edge.to;
     const Step &next = steps[(i + 1) % steps.size()];
     const Edge &further = next.edges[next.next - 1];
