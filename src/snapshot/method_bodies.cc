@@ -48,15 +48,6 @@ Address MethodBodies::type_of(Address method_desc) const {
   return code_ && code_->find_method(method_desc) ? code_->type_of(method_desc) : 0;
 }
 
-std::optional<bool> MethodBodies::calls_any(const std::vector<Call> *calls, std::string_view type,
-                                            std::span<const std::string_view> methods) {
-  if (!calls)
-    return std::nullopt;
-  return std::any_of(calls->begin(), calls->end(), [&](const Call &call) {
-    return call.callee.type == type && std::find(methods.begin(), methods.end(), call.callee.method) != methods.end();
-  });
-}
-
 std::optional<u32> MethodBodies::il_offset(const StackFrame &frame) {
   return code_ ? code_->il_offset(frame.ip, !frame.is_active) : std::nullopt;
 }

@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <span>
 
 namespace dnheap {
 
@@ -34,9 +33,6 @@ public:
   const std::vector<Call> *calls_of_any(Address method);
   // Returns the type that declares the method; 0: unknown.
   Address type_of(Address method_desc) const;
-  // True if the method calls one of those methods of that type. Nothing: unknown.
-  static std::optional<bool> calls_any(const std::vector<Call> *calls, std::string_view type,
-                                       std::span<const std::string_view> methods);
   // Returns the IL offset at which a frame is; nothing: unknown.
   std::optional<u32> il_offset(const StackFrame &frame);
 

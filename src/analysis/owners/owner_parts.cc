@@ -1,11 +1,12 @@
 #include "analysis/owners/owner_parts.h"
 
+#include "analysis/names/brief_type_name.h"
 #include "analysis/objects/inside_of.h"
 #include "analysis/owners/first_owners.h"
-#include "analysis/owners/suspects.h"
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace dnheap {
 
@@ -19,8 +20,8 @@ public:
 
   std::vector<OwnerPart> run() {
     for (const Holding::OwnerLine &line : holding_.owner_lines())
-      if (line.kind != "shared")
-        add({line.source, line.kind, line.source, "", line.retained});
+      if (line.kind != OwnerPart::shared)
+        add({line.source, line.kind, "", line.retained});
     if (tree_.shared().objects)
       add_shared();
     for (u32 i = 0; i < holding_.owner_count(); ++i)
@@ -36,8 +37,11 @@ public:
   }
 
 private:
+  using Key = std::tuple<std::string, bool, std::string>; // source, whether shared, part
+  static Key key_of(const OwnerPart &part) { return {part.source, part.kind == OwnerPart::shared, part.part}; }
+
   void add(const OwnerPart &part) {
-    auto [at, is_new] = parts_.try_emplace({part.name, part.part}, part);
+    auto [at, is_new] = parts_.try_emplace(key_of(part), part);
     if (is_new)
       return;
     at->second.retained.bytes += part.retained.bytes;
@@ -49,17 +53,17 @@ private:
     tree_.for_each_child(TreePlace{0}, [&](TreePlace place) {
       const std::optional<ObjectId> object = tree_.object(place);
       const RankedOwners::Owner *owner = object ? first.of(*object) : nullptr;
-      if (owner)
-        add({owner->source, "shared", owner->source + and_others, "", tree_.retained(place)});
-      else if (object)
-        add({"(shared)", "shared", "(shared)", "", tree_.retained(place)});
+      if (object)
+        add({owner ? owner->source : "(shared)", OwnerPart::shared, "", tree_.retained(place)});
     });
   }
 
   // Moves the bytes of each service from the container's own part to a part for its type. Services hang from the inner
   // objects of the container.
   void split(const RankedOwners::Owner &owner, TreePlace container) {
-    OwnerPart &whole = parts_.at({owner.source, ""});
+    const auto whole = parts_.find(key_of({owner.source, owner.kind, "", {}}));
+    if (whole == parts_.end()) // it holds nothing
+      return;
     std::vector<TreePlace> work{container};
     while (!work.empty()) {
       snapshot_.watch().check();
@@ -71,9 +75,9 @@ private:
           return;
         }
         const Retained held = tree_.retained(child);
-        whole.retained.bytes -= held.bytes;
-        whole.retained.objects -= held.objects;
-        add({owner.source, owner.kind, owner.source, brief_type_name(name(child)), held});
+        whole->second.retained.bytes -= held.bytes;
+        whole->second.retained.objects -= held.objects;
+        add({owner.source, owner.kind, brief_type_name(name(child)), held});
       });
     }
   }
@@ -96,7 +100,7 @@ private:
   Snapshot &snapshot_;
   const DominatorTree &tree_;
   const Insides insides_;
-  std::map<std::pair<std::string, std::string>, OwnerPart> parts_; // by name and part
+  std::map<Key, OwnerPart> parts_;
 };
 
 } // namespace

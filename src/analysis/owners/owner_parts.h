@@ -11,13 +11,14 @@
 namespace dnheap {
 
 struct OwnerPart {
-  std::string source, kind; // as in RankedOwners::Owner; "shared" is the kind of objects that several owners hold
-  std::string name;         // the source, or "static Shop.Undo.Last and others"
+  static constexpr const char *shared = "shared"; // kind of the objects that several owners hold
+
+  std::string source, kind; // as in RankedOwners::Owner; of shared objects the first owner's source
   std::string part;         // the service's type; empty: the owner itself
   Retained retained;
 };
 
-// Returns the parts, most bytes first; parts of the same name and part are merged.
+// Returns the parts, most bytes first; one for each source and part, shared objects apart.
 std::vector<OwnerPart> owner_parts(Holding &holding);
 
 // "the container of services … Shop.OrderBus"

@@ -25,8 +25,7 @@ constexpr u64 long_chain = 64;     // objects of one type linked one after the o
 constexpr u64 most_periods = 3;    // types that alternate in a chain
 constexpr double main_share = 0.6; // go on with a child that has this share of its parent
 
-constexpr const char *no_single_reference = "…",
-                     *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
+constexpr const char *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
 
 struct Fan { // children of a place
   TreePlace largest{};
@@ -476,8 +475,8 @@ private:
       }
       if (i < most_steps_told || i + 4 > way.size()) {
         std::string field = last ? view_.field_between(*last, *object, ObjectView::Indices::folded) : "";
-        s.steps.push_back({last && field.empty() ? no_single_reference : std::move(field), view_.type_name(*object),
-                           view_.address(*object), view_.call_of(*object)});
+        s.steps.push_back({last && field.empty() ? Suspect::Step::no_single_reference : std::move(field),
+                           view_.type_name(*object), view_.address(*object), view_.call_of(*object)});
         if (s.calls.empty())
           s.calls = view_.delegate_text(*object);
       }
@@ -521,89 +520,6 @@ private:
 
 } // namespace
 
-const char *name_of(Suspect::Kind kind) {
-  switch (kind) {
-  case Suspect::Kind::collection: return "collection";
-  case Suspect::Kind::chain: return "chain";
-  case Suspect::Kind::many: return "many";
-  case Suspect::Kind::object: return "object";
-  }
-  return "";
-}
-
-namespace {
-
-std::string brief_text(const Suspect::Step &step) {
-  return step.call.empty() ? brief_type_name(step.type) : "pending call of " + step.call;
-}
-
-} // namespace
-
-std::string Suspect::brief_element() const {
-  if (element.empty())
-    return "entries"; // values, which are no objects
-  if (element_call.empty())
-    return brief_type_name(element);
-  return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
-}
-
-std::string Suspect::text() const { return own_text() + (weak_table.empty() ? "" : ", " + weak_table); }
-
-std::string Suspect::own_text() const {
-  const u64 each = elements ? retained / elements : retained;
-  const std::string what = elements == 1 ? brief_element()
-                           : elements    ? fmt::format("{} {}{}, {} each", count_text(elements),
-                                                    element.empty() ? "" : "× ", brief_element(), bytes_text(each))
-                                         : "";
-  if (!calls.empty() && elements > 1)
-    return fmt::format("{} handlers: {}", count_text(elements), calls);
-  switch (kind) {
-  case Kind::many: return what;
-  case Kind::chain: return "linked one behind the other: " + what;
-  case Kind::collection:
-    if (steps.empty())
-      return what;
-    if (elements == 1 && element == steps[shown - 1].type) // an array of inner objects that hold nothing
-      return brief_text(steps[shown - 1]);
-    return brief_text(steps[shown - 1]) + ": " + what;
-  case Kind::object:
-    if (steps.empty())
-      return what;
-    if (room)
-      return fmt::format("{}, empty, with room for {}", brief_text(steps[shown - 1]), count_text(room));
-    return brief_text(steps[shown - 1]) + (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
-  }
-  return what;
-}
-
-std::string Suspect::way() const {
-  std::string out = owner;
-  if (shown && owner.ends_with(and_others)) // an object that these share
-    out += " … " + brief_text(steps[0]);
-  for (u64 i = 0; i < shown; ++i) // without a single reference the type is shown: a service in its container
-    out += steps[i].field == no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
-  return out;
-}
-
-std::string Suspect::also_text() const {
-  constexpr u64 worth_a_word = 10; // one part in this many of the retained bytes
-  if (also_held.bytes * worth_a_word < retained || !also_held.bytes)
-    return "";
-  const char *who = "";
-  switch (also_held.by) {
-  case OwnerRank::own:
-  case OwnerRank::chance: return "";
-  case OwnerRank::services: who = "the container of services holds"; break;
-  case OwnerRank::framework: who = "static fields of the framework hold"; break;
-  case OwnerRank::flows: who = "what flows with calls holds"; break;
-  case OwnerRank::own_frames:
-  case OwnerRank::frames: who = "methods on stacks hold"; break;
-  case OwnerRank::plumbing: who = "the runtime's queues, or handles, hold"; break;
-  }
-  return fmt::format("{} {} of it, too: only {} would be freed at once", who, bytes_text(also_held.bytes),
-                     bytes_text(retained - std::min(also_held.bytes, retained)));
-}
-
 void foresee_suspects(Plan &plan) {
   foresee_ranked(plan);
   plan.then("live objects").perhaps("breadth-first search").perhaps("holders");
@@ -611,30 +527,6 @@ void foresee_suspects(Plan &plan) {
 
 Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, double least_share) {
   return Finder(snapshot, hubs, least_share).run();
-}
-
-std::string brief_type_name(std::string_view type) {
-  if (const std::string call = call_of_box(type); !call.empty())
-    return "async call of " + call; // pending or completed: a task that is kept alive keeps it, too
-  if (is_of_suspended_call(type))   // of several methods
-    return "pending runtime-async call";
-  std::string out;
-  std::string word;
-  auto flush = [&] {
-    const bool is_a_name = word.find("!0x") == word.npos; // not a module and a row number
-    out += is_a_name && has_framework_namespace(word) ? word.substr(word.rfind('.') + 1) : word;
-    word.clear();
-  };
-  for (char c : type) {
-    if (c == '<' || c == '>' || c == ',' || c == ' ' || c == '[' || c == ']') {
-      flush();
-      out += c;
-    } else {
-      word += c;
-    }
-  }
-  flush();
-  return out;
 }
 
 } // namespace dnheap

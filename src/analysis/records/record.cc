@@ -70,8 +70,8 @@ std::vector<Record::Class> classes_of(const AccountMap &map) {
 std::vector<Record::Owner> owners_of(Holding &holding) {
   std::vector<Record::Owner> out;
   for (OwnerPart &part : owner_parts(holding))
-    out.push_back({signature(part.source, {}), part.kind, part.kind == Record::Owner::shared ? part.source : part.name,
-                   part.retained.bytes, part.retained.objects, std::move(part.part)});
+    out.push_back({signature(part.source, {}), std::move(part.kind), part.source, part.retained.bytes,
+                   part.retained.objects, std::move(part.part)});
   return out;
 }
 
@@ -141,7 +141,7 @@ Plan plan_record() {
       .perhaps(Pass::live);
 }
 
-bool Record::Owner::is_shared() const { return kind == shared; }
+bool Record::Owner::is_shared() const { return kind == OwnerPart::shared; }
 
 std::string Record::Owner::full_name() const {
   return is_shared() && name != all_shared ? name + and_others : dnheap::full_name(name, part);

@@ -13,7 +13,6 @@ namespace dnheap {
 struct Record {
   // An OwnerPart. Retained: aligned bytes; all parts of one owner have its signature.
   struct Owner {
-    static constexpr const char *shared = "shared";       // kind of what several owners hold: a row of the first one
     static constexpr const char *all_shared = "(shared)"; // its name in records of earlier versions
     std::string signature, kind, name;                    // the name without the number of its thread
     u64 retained = 0, objects = 0;

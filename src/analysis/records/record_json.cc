@@ -4,6 +4,7 @@
 #include "base/host/host.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 
@@ -121,62 +122,44 @@ Record record_in(const Place &root, const std::string &name) {
 }
 
 report::Table owners_table(const Record &record) {
-  report::Table table;
-  table.name = "owners";
-  table.columns = {{"signature", "Signature", Kind::text}, {"kind", "Kind", Kind::text},
-                   {"retained", "Retained", Kind::bytes},  {"objects", "Objects", Kind::count},
-                   {"owner", "Owner", Kind::text},         {"part", "Part", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Record::Owner &owner : record.owners)
-    rows.push_back({owner.signature, owner.kind, owner.retained, owner.objects,
-                    owner.is_shared() ? owner.full_name() : owner.name,
-                    owner.part.empty() ? Cell() : Cell(owner.part)});
-  table.set_rows(std::move(rows));
-  return table;
+  using R = Record::Owner;
+  const report::ColumnsOf<R> columns = {
+      {{"signature", "Signature", Kind::text}, &R::signature},
+      {{"kind", "Kind", Kind::text}, &R::kind},
+      {{"retained", "Retained", Kind::bytes}, &R::retained},
+      {{"objects", "Objects", Kind::count}, &R::objects},
+      {{"owner", "Owner", Kind::text}, [](const R &row) { return row.is_shared() ? row.full_name() : row.name; }},
+      {{"part", "Part", Kind::text}, [](const R &row) { return report::text_cell(row.part); }}};
+  return columns.table("owners", "", record.owners);
 }
 
 report::Table types_table(const Record &record) {
-  report::Table table;
-  table.name = "types";
-  table.columns = {{"count", "Count", Kind::count},
-                   {"bytes", "Bytes", Kind::bytes},
-                   {"live", "Live", Kind::count},
-                   {"retained", "Retained", Kind::bytes},
-                   {"type", "Type", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Record::Type &type : record.types)
-    rows.push_back({type.count, type.bytes, type.live, type.retained, type.name});
-  table.set_rows(std::move(rows));
-  return table;
+  using R = Record::Type;
+  const report::ColumnsOf<R> columns = {{{"count", "Count", Kind::count}, &R::count},
+                                        {{"bytes", "Bytes", Kind::bytes}, &R::bytes},
+                                        {{"live", "Live", Kind::count}, &R::live},
+                                        {{"retained", "Retained", Kind::bytes}, &R::retained},
+                                        {{"type", "Type", Kind::text}, &R::name}};
+  return columns.table("types", "", record.types);
 }
 
 report::Table classes_table(const Record &record) {
-  report::Table table;
-  table.name = "account";
-  table.columns = {{"class", "Class", Kind::text},
-                   {"group", "Group", Kind::text},
-                   {"bytes", "Mapped", Kind::bytes},
-                   {"what", "What", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Record::Class &one : record.classes)
-    rows.push_back({one.name, one.group, one.bytes, one.text});
-  table.set_rows(std::move(rows));
-  return table;
+  using R = Record::Class;
+  const report::ColumnsOf<R> columns = {{{"class", "Class", Kind::text}, &R::name},
+                                        {{"group", "Group", Kind::text}, &R::group},
+                                        {{"bytes", "Mapped", Kind::bytes}, &R::bytes},
+                                        {{"what", "What", Kind::text}, &R::text}};
+  return columns.table("account", "", record.classes);
 }
 
 report::Table waste_table(const Record &record) {
-  report::Table table;
-  table.name = "waste";
-  table.columns = {{"bytes", "Bytes", Kind::bytes},
-                   {"count", "Count", Kind::count},
-                   {"kind", "Kind", Kind::text},
-                   {"what", "Type", Kind::text},
-                   {"field", "Held by", Kind::text}};
-  std::vector<report::Row> rows;
-  for (const Record::Waste &one : record.waste)
-    rows.push_back({one.bytes, one.count, one.kind, one.what, one.field});
-  table.set_rows(std::move(rows));
-  return table;
+  using R = Record::Waste;
+  const report::ColumnsOf<R> columns = {{{"bytes", "Bytes", Kind::bytes}, &R::bytes},
+                                        {{"count", "Count", Kind::count}, &R::count},
+                                        {{"kind", "Kind", Kind::text}, &R::kind},
+                                        {{"what", "Type", Kind::text}, &R::what},
+                                        {{"field", "Held by", Kind::text}, &R::field}};
+  return columns.table("waste", "", record.waste);
 }
 
 } // namespace

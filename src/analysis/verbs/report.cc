@@ -1,5 +1,6 @@
 // `report`: the state of a program on one screen: a verdict, the use of memory, and the owners of most of it.
 #include "analysis/answer_head.h"
+#include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/named_types.h"
 #include "analysis/owners/ranked_paths.h"

@@ -21,42 +21,6 @@ constexpr const char *waiting_methods = "System.Threading.SemaphoreSlim.Wait";
 constexpr std::string_view collection_methods = "System.Collections.Concurrent.BlockingCollection<",
                            enumerators = "+<GetConsumingEnumerable>";
 
-struct Uses {
-  std::string_view type;
-  std::initializer_list<std::string_view> methods;
-};
-constexpr std::string_view collection_type = "System.Collections.Concurrent.BlockingCollection`1";
-const Uses takes_permits[] = {{"System.Threading.SemaphoreSlim", {"Wait", "WaitAsync", "Release"}},
-                              {"System.Threading.WaitHandle", {"WaitOne", "WaitAll", "WaitAny"}},
-                              {"System.Threading.Semaphore", {"Release"}},
-                              {"System.Threading.Mutex", {"ReleaseMutex"}}};
-const Uses gives_back[] = {{"System.Threading.SemaphoreSlim", {"Release"}},
-                           {"System.Threading.Semaphore", {"Release"}},
-                           {"System.Threading.Mutex", {"ReleaseMutex"}}};
-const Uses adds[] = {{collection_type, {"Add", "TryAdd", "AddToAny", "TryAddToAny", "CompleteAdding"}}};
-const Uses takes[] = {
-    {collection_type, {"Take", "TryTake", "TakeFromAny", "TryTakeFromAny", "GetConsumingEnumerable"}}};
-
-// Returns nothing if the calls are unknown.
-std::optional<bool> calls_any(const std::vector<MethodBodies::Call> *calls, std::span<const Uses> uses) {
-  if (!calls)
-    return std::nullopt;
-  return std::any_of(uses.begin(), uses.end(), [&](const Uses &one) {
-    return MethodBodies::calls_any(calls, one.type, std::span(one.methods.begin(), one.methods.size())) == true;
-  });
-}
-
-// Counts the calls that wait for a semaphore or another handle; nothing if the calls are unknown.
-std::optional<u64> waits_in(const std::vector<MethodBodies::Call> *calls) {
-  if (!calls)
-    return std::nullopt;
-  return std::ranges::count_if(*calls, [](const MethodBodies::Call &call) {
-    const std::string_view type = call.callee.type, method = call.callee.method;
-    return (type == "System.Threading.SemaphoreSlim" || type == "System.Threading.WaitHandle") &&
-           method.starts_with("Wait");
-  });
-}
-
 // As a rule, an entry point takes nothing by itself.
 bool is_entry_point(std::string_view method) {
   const std::string_view name = method.substr(std::min(type_of_member(method).size() + 1, method.size()));
@@ -315,26 +279,18 @@ const std::vector<MethodBodies::Call> *SemaphoreHolders::calls_of(TaskNumber tas
                                          : bodies_.calls_of_machine(machine->method_table);
 }
 
-SemaphoreHolders::Deeds SemaphoreHolders::deeds_of(const std::vector<MethodBodies::Call> *calls) {
-  auto [known, is_new] = deeds_.try_emplace(calls);
-  if (is_new && calls)
-    known->second = {calls_any(calls, takes_permits), calls_any(calls, gives_back), calls_any(calls, adds),
-                     calls_any(calls, takes)};
-  return known->second;
-}
-
 // True if a holder's methods have one place where they wait for a semaphore, and it waits there for another one: it
 // cannot have taken this one. A signal's receiver is so. Unknown IL is no evidence.
 bool SemaphoreHolders::waits_at_its_only_wait(const SemaphoreHolder &holder) {
   if (!holder.thread)
-    return awaited_.contains(holder.task) && waits_in(calls_of(holder.task)) == u64{1};
+    return awaited_.contains(holder.task) && uses_.of(calls_of(holder.task)).waits == u64{1};
   const bool waits =
       std::ranges::any_of(waiting_, [&](const auto &one) { return one.second.contains(*holder.thread); });
   u64 count = 0;
   for (const StackFrame &frame : frames_[*holder.thread]) {
     if (runtime_.method_text(frame.method_desc).qualified.starts_with("System."))
       continue; // parts of the wait itself, and what has begun the thread
-    const std::optional<u64> here = waits_in(bodies_.calls_of(frame.method_desc));
+    const std::optional<u64> here = uses_.of(bodies_.calls_of(frame.method_desc)).waits;
     if (!here)
       return false;
     count += *here;
@@ -356,23 +312,22 @@ void SemaphoreHolders::judge_users() {
     std::erase_if(holders, [&](SemaphoreHolder &holder) {
       bool stands_with_those = false, does_the_same = false;
       // `is_its`: the method is the one that refers to it.
-      auto look_at = [&](const Deeds &deeds, bool is_its) {
-        const std::optional<bool> uses = !is_of_collection ? deeds.takes_permits
-                                         : is_for_place    ? deeds.takes
-                                                           : deeds.adds;
+      auto look_at = [&](const MethodUses::Uses &uses_of_method, bool is_its) {
+        const auto &[permits, gives_back, adds, takes, waits] = uses_of_method;
+        const std::optional<bool> &uses = !is_of_collection ? permits : is_for_place ? takes : adds;
         if (uses == true || (is_its && !holder.is_user))
           holder.is_user = uses;
-        does_the_same |= (is_for_place ? deeds.adds : deeds.takes) == true;
+        does_the_same |= (is_for_place ? adds : takes) == true;
       };
       if (holder.thread) {
         for (const StackFrame &frame : frames_[*holder.thread]) {
           const MethodText text = runtime_.method_text(frame.method_desc);
-          look_at(deeds_of(bodies_.calls_of(frame.method_desc)),
+          look_at(uses_.of(bodies_.calls_of(frame.method_desc)),
                   text.name == holder.method || text.qualified == holder.method);
           stands_with_those |= places.contains(frame.method_desc);
         }
       } else {
-        look_at(deeds_of(calls_of(holder.task)), true);
+        look_at(uses_.of(calls_of(holder.task)), true);
         stands_with_those = places.contains(place_of(holder.task).method);
       }
       if (!is_of_collection) {
@@ -396,7 +351,7 @@ void SemaphoreHolders::look_at_locks() {
   std::map<Address, std::set<Address>> by_machine; // → semaphores
   for (const auto &[semaphore, places] : places_)
     for (const auto &[method, position] : places) {
-      const std::optional<bool> gives = deeds_of(bodies_.calls_of_any(method)).gives_back;
+      const std::optional<bool> gives = uses_.of(bodies_.calls_of_any(method)).gives_back;
       if (gives)
         given_back_[semaphore] |= *gives;
       by_machine[method].insert(semaphore);
@@ -444,8 +399,8 @@ void SemaphoreHolders::look_from_outside(Address object) {
 
 // Finds outsiders, which run later by themselves: timers, tasks that have not begun, work that is queued for the pool.
 void SemaphoreHolders::look_for_outsiders(Snapshot &snapshot) {
-  if (collections_.empty())
-    return;
+  if (std::ranges::none_of(semaphores_, [&](const auto &one) { return is_collection(one.first); }))
+    return; // nobody waits for a collection
   for (const TypedObject &one : objects_that(snapshot, [&](Address type) {
          const std::string &name = runtime_.types().name(type);
          return name == "System.Threading.TimerQueueTimer" ||

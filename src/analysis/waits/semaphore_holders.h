@@ -10,10 +10,10 @@
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/waits/lock_objects.h"
+#include "analysis/waits/method_uses.h"
 #include "analysis/waits/owner_fields.h"
 #include "analysis/waits/semaphore_waits.h"
 #include "objects/references.h"
-#include "snapshot/method_bodies.h"
 
 #include <functional>
 #include <set>
@@ -87,11 +87,6 @@ private:
   void judge_users();
   bool waits_at_its_only_wait(const SemaphoreHolder &holder);
   void look_at_locks();
-  // The kinds of methods that a method's IL calls; nothing: unknown.
-  struct Deeds {
-    std::optional<bool> takes_permits, gives_back, adds, takes;
-  };
-  Deeds deeds_of(const std::vector<MethodBodies::Call> *calls);
   Place place_of(const StackFrame &frame);
   Place place_of(TaskNumber task);
   bool is_behind(const Places &places, const Place &place) const;
@@ -114,6 +109,7 @@ private:
   const std::vector<Address> *static_arrays_ = nullptr; // arrays of static fields: references to them do not count
   FieldReader fields_;
   MethodBodies bodies_;
+  MethodUses uses_;
   std::optional<ReferenceReader> reader_;
   std::optional<OwnerFields> owners_;
   std::map<Address, Holders> semaphores_;
@@ -125,7 +121,6 @@ private:
   std::map<TaskNumber, Address> awaited_;       // task of a method → the semaphore that it awaits
   std::map<std::tuple<Address, u32, TaskNumber>, u64> known_;   // → index in the semaphore's holders
   std::unordered_map<Address, std::vector<Address>> by_object_; // semaphores by object that was looked at
-  std::map<const std::vector<MethodBodies::Call> *, Deeds> deeds_;
   std::set<Address> outsiders_;
   std::map<Address, bool> given_back_;       // by semaphore
   std::map<Address, std::set<u32>> runners_; // threads in a state machine that waits, by semaphore; no_thread: unknown

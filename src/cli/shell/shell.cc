@@ -85,14 +85,7 @@ private:
         *new std::list<Progress>; // never destroyed, as the signal handler may use one until the process ends
     progress_ = &all.emplace_back();
     watch_interrupts();
-    OpenOptions how;
-    how.module_folders = options_.module_folders;
-    how.temp_dir = options_.temp_dir;
-    how.threads = options_.threads;
-    how.runtime = options_.runtime;
-    how.pause = options_.pause;
-    how.max_memory = options_.max_memory;
-    how.progress = progress_;
+    const OpenOptions how = open_options(options_, *progress_);
     snapshot_.reset();
     snapshot_.emplace(options_.process ? Snapshot::attach(*options_.process, how)
                                        : Snapshot::open(options_.target, how));

@@ -5,6 +5,7 @@
 #include "objects/object_index.h"
 #include "objects/roots.h"
 #include "support/heap_builder.h"
+#include "support/held_by_static.h"
 #include "support/random_heap.h"
 
 #include <algorithm>
@@ -114,12 +115,6 @@ TEST(RankedPaths, WhatTheContainerOfServicesHoldsIsItsOwn) {
         return heap.method_table(
             {.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}});
       };
-      auto one_static = [&](const std::string &name, Address slot) {
-        const Address of = heap.type(name, 1);
-        heap.fields(of, {{heap.app().metadata.field("s_all", field_signature(element(ElementType::Object))),
-                          ElementType::Class, 0, true}});
-        heap.statics(of, slot);
-      };
       const Address provider = type("Microsoft.Extensions.DependencyInjection", "ServiceProvider"),
                     item = type("Shop", "Item");
       SegmentWriter &old = heap.segment(G::gen2);
@@ -134,9 +129,8 @@ TEST(RankedPaths, WhatTheContainerOfServicesHoldsIsItsOwn) {
       old.store(container + p, service, p);
       old.store(service + p, inside, p);
       old.store(service + 2 * p, shared, p);
-      one_static("Shop.Program", own + 2 * p);
-      one_static("System.Host", theirs + 2 * p);
-      heap.gc.handles = {{.type = HandleType::strong, .object = own}, {.type = HandleType::strong, .object = theirs}};
+      hold_by_static(heap, "Shop.Program", own);
+      hold_by_static(heap, "System.Host", theirs);
       Snapshot snapshot(heap.target(), SnapshotOptions{});
       auto expect = [&](Address object, const std::string &way) {
         const ObjectId id = snapshot.index().find(object);

@@ -3,6 +3,7 @@
 #include "analysis/owners/also_held.h"
 #include "analysis/owners/held_contents.h"
 #include "analysis/owners/ranked_tree.h"
+#include "analysis/names/brief_type_name.h"
 #include "analysis/owners/suspects.h"
 #include "analysis/verbs/account_table.h"
 #include "analysis/verbs/verbs.h"

@@ -5,6 +5,7 @@
 #include "analysis/records/record.h"
 #include "analysis/verbs/verbs.h"
 #include "snapshot/snapshot.h"
+#include "support/held_by_static.h"
 #include "support/known_stacks.h"
 #include "support/opened.h"
 #include "support/random_heap.h"
@@ -106,13 +107,6 @@ TEST(Record, WhatSeveralHoldAndWhatTheContainerHasAreParts) {
       return heap.method_table(
           {.base_size = 5 * p, .rid = heap.app().metadata.type(space, name), .series = {{p, 3 * p}}});
     };
-    auto one_static = [&](const std::string &name, Address array) {
-      const Address of = heap.type(name, 1);
-      heap.fields(of, {{heap.app().metadata.field("s_all", field_signature(element(ElementType::Object))),
-                        ElementType::Class, 0, true}});
-      heap.statics(of, array + 2 * p);
-      heap.gc.handles.push_back({.type = HandleType::strong, .object = array});
-    };
     const Address provider = type("Microsoft.Extensions.DependencyInjection", "ServiceProvider"),
                   scope = type("Microsoft.Extensions.DependencyInjection.ServiceLookup", "ServiceProviderEngineScope"),
                   bus = type("Shop", "Bus"), cache = type("Shop", "Cache"), item = type("Shop", "Item");
@@ -127,9 +121,9 @@ TEST(Record, WhatSeveralHoldAndWhatTheContainerHasAreParts) {
         {root + 2 * p, buses[1]},  {root + 3 * p, caches}, {caches + p, cached}};
     for (const auto &[slot, object] : references)
       old.store(slot, object, p);
-    one_static("Shop.A", a);
-    one_static("Shop.B", b);
-    one_static("System.Host", host);
+    hold_by_static(heap, "Shop.A", a);
+    hold_by_static(heap, "Shop.B", b);
+    hold_by_static(heap, "System.Host", host);
     Snapshot snapshot(heap.target(), SnapshotOptions{});
     const Record record = take_record(snapshot);
     EXPECT_TRUE(record.has_parts);
@@ -148,6 +142,28 @@ TEST(Record, WhatSeveralHoldAndWhatTheContainerHasAreParts) {
     EXPECT_EQ(signatures[signature("static Shop.B.s_all", {})],
               std::set<std::string>{"static Shop.B.s_all and others"});
     EXPECT_EQ(signatures[signature("the container of services", {})].size(), 3u);
+  }
+}
+
+// A container that holds nothing but itself: no part of it is missing, and none is made up.
+TEST(Record, AContainerWithoutServices) {
+  for (const char *of : {"Shop.Program", "System.Host"}) {
+    HeapBuilder heap({.signed_app = true});
+    const u32 p = static_cast<u32>(heap.p);
+    const Address provider = heap.method_table(
+        {.base_size = 3 * p,
+         .rid = heap.app().metadata.type("Microsoft.Extensions.DependencyInjection", "ServiceProvider")});
+    SegmentWriter &old = heap.segment(GCSegmentGeneration::gen2);
+    const Address array = old.object(heap.object_array_type, 1), container = old.object(provider);
+    old.store(array + 2 * p, container, p);
+    hold_by_static(heap, of, array);
+    Snapshot snapshot(heap.target(), SnapshotOptions{});
+    u64 objects = 0;
+    for (const Record::Owner &owner : take_record(snapshot).owners) {
+      EXPECT_EQ(owner.part, "");
+      objects += owner.objects;
+    }
+    EXPECT_EQ(objects, 2u); // the array, too
   }
 }
 

@@ -1,0 +1,61 @@
+// Suspect: one owner's large holding, with the words for it: the owner, the path from it to the place where the bytes
+// spread out, and the contents. Plain data; any thread.
+#pragma once
+#include "analysis/owners/also_held.h"
+#include "analysis/owners/kept_resources.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+struct Suspect {
+  // collection: many objects below one; chain: objects linked one after the other; many: objects of one type that
+  // several owners share, or that one owner holds in several places; object: one that is large by itself.
+  enum class Kind : u8 { collection, chain, many, object };
+  struct Step {
+    static constexpr const char *no_single_reference = "…"; // as a field, behind the first step
+
+    std::string field; // "._sessions"; empty for the first step
+    std::string type;
+    Address address = 0;
+    std::string call; // the method whose pending call it holds; empty: none
+  };
+  Kind kind = Kind::collection;
+  std::string owner;       // "static Shop.Cache._items"
+  std::vector<Step> steps; // from the owner to where the bytes spread out
+  u64 shown = 0;           // number of steps up to the last one that a developer knows; further steps are inside of a
+                           // collection
+  std::string element;     // the type of the many objects; empty: several types, or values, which are no objects
+  // The first element's method if the elements are suspended runtime-async calls, whose types do not name it.
+  std::string element_call;
+  u64 elements = 0;
+  u64 room = 0;           // of an emptied collection: how many entries it has room for
+  Address first = 0;      // address of one element; 0: there are none
+  std::string weak_table; // how dependent handles keep the elements or what hangs from them, and in which table; empty:
+                          // they do not
+  std::string calls;      // for a delegate on the path: the methods that it calls
+  u64 retained = 0, objects = 0;
+  AlsoHeld also_held;     // also held by owners of a later rank: so much less would be freed now
+  bool is_own = false;    // the owner belongs to the program itself
+  bool by_chance = false; // the owner is words on stacks
+  std::string signature;  // of the owner; of the first owner if several share
+  Address example = 0;    // the object to look at next; 0: none
+  // How many of KeptResources it holds, by KeptKind.
+  std::array<u64, kept_kind_count> kept{};
+
+  std::string brief_element() const;
+  std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
+  std::string way() const;  // "static Shop.Cache._items._tables"
+  // "methods on stacks hold 1.2 MiB of it, too: only 3 KiB would be freed at once"; empty if others hold less than a
+  // tenth of it.
+  std::string also_text() const;
+
+private:
+  std::string own_text() const; // without the weak table
+};
+
+const char *name_of(Suspect::Kind kind); // "collection"
+
+} // namespace dnheap

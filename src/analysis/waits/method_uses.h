@@ -1,0 +1,25 @@
+// MethodUses: what a method does with semaphores, other handles and BlockingCollections, by the calls in its IL. Looks
+// at a method's calls once, and keeps the result. One thread.
+#pragma once
+#include "snapshot/method_bodies.h"
+
+namespace dnheap {
+
+class MethodUses {
+public:
+  // Nothing: the calls are unknown.
+  struct Uses {
+    std::optional<bool> permits;    // takes or gives back: waits for a semaphore or another handle, or releases one
+    std::optional<bool> gives_back; // releases one
+    std::optional<bool> adds;       // to a collection, or completes it
+    std::optional<bool> takes;      // from a collection
+    std::optional<u64> waits;       // calls that wait for a semaphore or another handle
+  };
+  // `calls`: as MethodBodies has them, which must outlive this; null: unknown.
+  const Uses &of(const std::vector<MethodBodies::Call> *calls);
+
+private:
+  std::map<const std::vector<MethodBodies::Call> *, Uses> known_;
+};
+
+} // namespace dnheap
