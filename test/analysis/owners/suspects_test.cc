@@ -1,9 +1,9 @@
 // Who holds most, on small heaps: a collection, a chain, what two fields hold together, and whose it is where the
 // runtime's timers hold it, too.
+#include "analysis/names/brief_type_name.h"
 #include "analysis/owners/also_held.h"
 #include "analysis/owners/held_contents.h"
 #include "analysis/owners/ranked_tree.h"
-#include "analysis/names/brief_type_name.h"
 #include "analysis/owners/suspects.h"
 #include "analysis/verbs/account_table.h"
 #include "analysis/verbs/verbs.h"
