@@ -135,7 +135,7 @@ def services(dnheap, pending, major, dump):
             said = target.truth["said"]
         answer = matrix.answer(dnheap, "report", path)
         suspects = answer["tables"]["suspects"]
-        kept = inspected(dnheap, path, said) + limited(dnheap, path, suspects) + [problem for row in suspects[:4] for problem in other_way(dnheap, path, row)]
+        kept = inspected(dnheap, path, said) + limited(dnheap, path, suspects) + [problem for row in suspects for problem in other_way(dnheap, path, row)]
     verdict = answer["target"]["verdict"]
     problems = kept + ([] if verdict["rule"] == "one_owner" else [f"the verdict is {verdict}"])
     order = []

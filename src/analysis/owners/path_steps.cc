@@ -100,6 +100,7 @@ PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, 
   out.owner = owner.name;
   out.is_static = owner.is_static;
   out.conservative = owner.conservative;
+  out.is_hub = is_hub(snapshot, path.owner);
   add_steps(snapshot, view, path.objects, owner.source, out);
   return out;
 }

@@ -21,6 +21,7 @@ struct PathSteps {
   std::string owner;              // "static Shop.Cache._items"
   bool is_static = false;         // a static field
   bool conservative = false;
+  bool is_hub = false;         // an owner whoever reaches it, as the container of services
   std::vector<PathStep> steps; // for a very long path only the first and the last ones
   u64 left_out = 0;            // steps left out in the middle
   std::string signature;       // of the owner

@@ -51,13 +51,9 @@ RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, 
     direct_.emplace(snapshot.graph().edges(), tree_->tree, snapshot.threads(), snapshot.watch());
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   auto is_done = [&](const ShortestPaths &search) { return only != no_object && search.met(only); };
-  // A hub owns what it holds: paths of earlier owners end at the hub, and later owners find its objects already met. If
-  // `only` is itself a hub, the question is who holds it, so hubs of its rank are dropped. Contexts that flow with
-  // calls end no path.
+  // A hub owns what it holds, and is its own owner: paths of earlier owners end at the hub, and later owners find its
+  // objects already met. Contexts that flow with calls end no path.
   WayHubs hubs = RankedOwners::way_hubs(snapshot);
-  std::erase_if(hubs.owned, [&](const auto &of_rank) {
-    return std::ranges::any_of(of_rank.second, [&](const OwnedRoot &hub) { return hub.object == only; });
-  });
   auto grow = [&](ShortestPaths &search, auto &&takes) {
     for (u64 rank = 0; rank < roots.size() && !is_done(search); ++rank) {
       if (!takes(rank))

@@ -148,6 +148,8 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
                                    "; without --no-stacks path shows them");
   else if (paths.empty())
     answer.completeness->notes.add(unheld_text(snapshot, view, object));
+  if (!question.all && paths.size() == 1 && paths[0].is_hub && paths[0].steps.size() == 1)
+    answer.completeness->notes.add(paths[0].owner + " is an owner whoever reaches it; --all lists the roots that do");
   if (paths.size() == most_paths)
     answer.completeness->notes.add("only the nearest " + std::to_string(most_paths) + " roots are listed");
   answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
