@@ -160,7 +160,10 @@ namespace Shop
                     Thread.Sleep(10);
                 Thread.Sleep(200);
             }, more: 1);
-            Live("events", 20_000, _ => bus.OrderChanged += new OrderView().OnOrderChanged);
+            var handlers = new EventHandler[20_000]; // adding them leaves garbage
+            Allocated("events", handlers.Length, i => handlers[i] = new OrderView().OnOrderChanged);
+            foreach (EventHandler handler in handlers)
+                bus.OrderChanged += handler;
             Live("timers", 8_000, _ => reminders.Add());
             Allocated("cache", 20_000, i => cache.Sessions[i.ToString("D8")] = new Session());
         }
