@@ -32,7 +32,7 @@ ORDER = {
     "base": ". host",
     "dump": ". live",
     "snapshot": "files .",
-    "analysis": ". process names shapes objects threads waits filters owners waste verdict export records inspectors sql verbs",
+    "analysis": ". process names shapes objects threads waits filters owners waste verdict export records inspectors findings sql verbs",
     "cli": "options . shell",
 }
 

@@ -100,7 +100,7 @@ def check_tools(dnheap, small):
         assert json.loads(result["content"][1]["text"]) == result["structuredContent"]
         assert f"there are {result['structuredContent']['left_out']['types']} more rows of 'types'" in result["content"][0]["text"], result["content"][0]
     report = client.call("report", file=SAMPLE.name)
-    assert "No memory problem found" in report["content"][0]["text"] and "next: dnheap path" in report["content"][0]["text"], report["content"][0]
+    assert "2,000 handlers were added to Shop.Events.PriceFeed.Changed" in report["content"][0]["text"] and "next: dnheap inspect events" in report["content"][0]["text"], report["content"][0]
     assert client.call("path", file=SAMPLE.name, subject="@1")["structuredContent"]["tables"]["paths"]
     assert client.call("inspect")["isError"] or client.call("inspect", file=SAMPLE.name)["structuredContent"]["tables"]["inspectors"]
     assert client.call("inspect", file=SAMPLE.name, subject="timers", top=1)["structuredContent"]["tables"]["timers"]

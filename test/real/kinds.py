@@ -44,12 +44,13 @@ PUBLISHED = {
     "bundle": ("published", "zoo", {"PublishSingleFile": "true", "SelfContained": "false"}),
     "web": ("web", "web", {"SelfContained": "true"}),
     "leaks-web": ("leaks-web", "leaks-web", {"SelfContained": "true"}),  # of leaks.py
+    "findings": ("findings", "findings", {"SelfContained": "true"}),     # of findings.py
     "requests": ("requests", "requests", {"SelfContained": "true"}),     # of requests.py
     "ef": ("ef", "ef", {"SelfContained": "true"}),                       # of ef.py
 }
 PARTS = {"published": ["published", "zoo", "common"], "web": ["web", "published", "common"],
          "leaks-web": ["leaks-web", "published", "common"], "requests": ["requests", "published", "common"],
-         "ef": ["ef", "published", "common"]}
+         "ef": ["ef", "published", "common"], "findings": ["findings", "published", "common"]}
 NOT_TO_BE_HAD = ("NU1101", "NU1102", "NU1301")
 
 RESTS = 5

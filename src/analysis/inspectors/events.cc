@@ -1,4 +1,6 @@
 // `inspect events`: multicast delegates, by the field that holds them.
+#include "analysis/inspectors/events.h"
+
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -10,8 +12,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <unordered_set>
 
 namespace dnheap {
 
@@ -31,26 +31,21 @@ struct Multicast {
   u64 handlers = 0;
 };
 
-// Events held by the same field and of the same delegate type.
-struct EventGroup {
-  u64 publishers = 0, handlers = 0, most = 0, target_bytes = 0;
-  Address largest = 0;
-  std::unordered_set<Address> targets;
-  std::map<std::pair<std::string, std::string>, u64> methods; // by method and the target's type
-};
-
 class EventReader {
 public:
   explicit EventReader(Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(snapshot.references()) {}
 
   // Returns the delegates that are in no other delegate's list.
-  std::vector<Multicast> find() {
+  std::vector<Multicast> find(u64 least) {
     const BaseTypes bases(runtime_);
     std::vector<Multicast> all;
     std::vector<Address> delegates;
     const std::vector<Address> types =
         types_that(snapshot_, [&](Address mt) { return bases.derives(mt, "System.MulticastDelegate"); });
+    // Each handler is a delegate itself.
+    if (least > 2 && count_of(types) < least)
+      return {};
     for (const TypedObject &object : objects_of(snapshot_, types)) {
       const std::optional<DelegateList> list = runtime_.fields().delegate_list(object.address, object.method_table);
       if (!list || list->is_cut) {
@@ -62,7 +57,8 @@ public:
       if (list->count < 2 || !snapshot_.index().is_object(list->array))
         continue;
       parts.push_back(list->array);
-      all.push_back({object.address, object.method_table, list->count});
+      if (list->count >= least)
+        all.push_back({object.address, object.method_table, list->count});
     }
     parts.insert(parts.end(), delegates.begin(), delegates.end());
     return all;
@@ -86,13 +82,20 @@ public:
   bool is_cut = false;
 
 private:
+  // Returns how many objects of these types there are; `types` ascending.
+  u64 count_of(const std::vector<Address> &types) const {
+    u64 out = 0;
+    for (const TypeTally &type : snapshot_.tally().types)
+      if (std::binary_search(types.begin(), types.end(), type.method_table))
+        out += type.total().count;
+    return out;
+  }
+
   Snapshot &snapshot_;
   const Runtime &runtime_;
   ReferenceReader reader_;
   u64 handlers_left_ = most_handlers_told;
 };
-
-using EventGroups = std::map<std::pair<std::string, std::string>, EventGroup>; // field, type of delegate
 
 std::vector<std::pair<std::pair<std::string, std::string>, u64>> by_count(const EventGroup &group) {
   std::vector<std::pair<std::pair<std::string, std::string>, u64>> out(group.methods.begin(), group.methods.end());
@@ -146,14 +149,17 @@ report::Table events_table(const EventGroups &groups) {
 
 } // namespace
 
-void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer) {
+FoundEvents find_events(Snapshot &snapshot, u64 least) {
   EventReader reader(snapshot);
-  const std::vector<Multicast> all = reader.find();
+  const std::vector<Multicast> all = reader.find(least);
+  if (all.empty())
+    return {.groups = {}, .unknown = reader.unknown};
   std::vector<HeldObject> asked;
   for (const Multicast &one : all)
     asked.push_back({one.object, one.handlers});
   HeldBy holders(snapshot, asked, reader.parts);
-  EventGroups groups;
+  FoundEvents out;
+  EventGroups &groups = out.groups;
   for (u64 i = 0; i < all.size(); ++i) {
     if (i % 1024 == 0)
       snapshot.watch().check();
@@ -173,19 +179,26 @@ void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer
       for (const Multicast &one : all)
         if (one.object == group.largest)
           reader.add_handlers(one, group);
-  answer.tables.push_back(events_table(groups));
-  if (!all.empty())
+  out.is_cut = reader.is_cut;
+  out.unknown = reader.unknown;
+  return out;
+}
+
+void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  const FoundEvents found = find_events(snapshot);
+  answer.tables.push_back(events_table(found.groups));
+  if (!found.groups.empty())
     answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
                                       "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
                                       "delegates from before a handler was added, with the calls of the largest one");
-  if (reader.is_cut)
+  if (found.is_cut)
     answer.completeness->notes.add("there are more handlers than those that are listed by method and target");
-  if (reader.unknown)
+  if (found.unknown)
     answer.completeness->notes.add(fmt::format(
         "{} delegates do not have the fields that delegates should have: the number of their handlers is unknown",
-        count_text(reader.unknown)));
+        count_text(found.unknown)));
   u64 most = 0;
-  for (const auto &[key, group] : groups)
+  for (const auto &[key, group] : found.groups)
     if (group.handlers > most && key.first != nobody) {
       most = group.handlers;
       answer.next_command = hex(group.largest);

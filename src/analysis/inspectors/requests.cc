@@ -1,5 +1,7 @@
 // `inspect requests`: requests of ASP.NET Core: the state of Kestrel's connections and streams, contexts that are still
 // held after their request ended, and sessions.
+#include "analysis/inspectors/requests.h"
+
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -12,7 +14,6 @@
 #include "report/columns_of.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace dnheap {
@@ -48,14 +49,6 @@ enum Status : u32 {
 struct FoundRequest {
   std::string state, method;
 };
-struct RequestGroup {
-  u64 count = 0;
-  Address example = 0;
-};
-struct RequestKey {
-  std::string kind, state, method, type, held_by;
-  auto operator<=>(const RequestKey &) const = default;
-};
 
 // Reads the heap for one answer.
 class Requests {
@@ -76,7 +69,7 @@ public:
     add_held(held);
   }
 
-  const std::map<RequestKey, RequestGroup> &groups() const { return groups_; }
+  const RequestGroups &groups() const { return groups_; }
   const std::map<std::string, u64> &unknown() const { return unknown_; }
 
 private:
@@ -162,11 +155,11 @@ private:
   const BaseTypes bases_;
   FieldReader fields_;
   std::set<Address> kept_by_host_, served_; // contexts
-  std::map<RequestKey, RequestGroup> groups_;
+  RequestGroups groups_;
   std::map<std::string, u64> unknown_; // by base type
 };
 
-report::Table requests_table(const std::map<RequestKey, RequestGroup> &groups) {
+report::Table requests_table(const RequestGroups &groups) {
   using G = std::pair<const RequestKey, RequestGroup>;
   const std::vector<const G *> sorted = largest_first(groups, &RequestGroup::count);
   report::Table table = report::ColumnsOf<G>{
@@ -193,19 +186,26 @@ report::Table requests_table(const std::map<RequestKey, RequestGroup> &groups) {
 
 } // namespace
 
-void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answer) {
+RequestGroups find_requests(Snapshot &snapshot, std::map<std::string, u64> &unknown) {
   Requests requests(snapshot);
   requests.read();
-  answer.tables.push_back(requests_table(requests.groups()));
-  for (const auto &[base, count] : requests.unknown())
+  unknown = requests.unknown();
+  return requests.groups();
+}
+
+void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  std::map<std::string, u64> unknown;
+  const RequestGroups groups = find_requests(snapshot, unknown);
+  answer.tables.push_back(requests_table(groups));
+  for (const auto &[base, count] : unknown)
     answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
   // Suggests contexts first that are held after their request ended.
   auto rank = [](const auto &one) {
     return std::pair(one.first.kind == "context" && one.first.state == "ended", one.second.count);
   };
-  const auto most = std::max_element(requests.groups().begin(), requests.groups().end(),
-                                     [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
-  if (most != requests.groups().end())
+  const auto most =
+      std::max_element(groups.begin(), groups.end(), [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
+  if (most != groups.end())
     answer.next_command = hex(most->second.example);
 }
 

@@ -1,4 +1,6 @@
 // `inspect timers`: all timers of the runtime's queue, whatever made them; equal ones are one row.
+#include "analysis/inspectors/timers.h"
+
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -22,7 +24,7 @@ using report::Kind;
 using report::Shown;
 
 constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
-constexpr u32 never = 0xffffffff; // Timeout.UnsignedInfinite
+constexpr u32 never = TimerGroup::never;
 
 // Base types of objects that use a timer of the queue; an object of a later row may be inside of one of an earlier row.
 struct TimerMaker {
@@ -187,27 +189,13 @@ private:
   std::map<Address, std::pair<std::string, std::string>> callbacks_;
 };
 
-// Timers with the same key.
-struct TimerGroup {
-  u64 count = 0;
-  u32 due_least = never, due_most = 0;
-  Address example = 0;
-};
-struct TimerKey {
-  std::string kind, callback, target_type, state_type;
-  u32 period;
-  bool is_active;
-  std::string held_by;
-  auto operator<=>(const TimerKey &) const = default;
-};
-
 std::string due_text(const TimerGroup &group) {
   return group.due_least == group.due_most
              ? milliseconds_text(group.due_least)
              : milliseconds_text(group.due_least) + " to " + milliseconds_text(group.due_most);
 }
 
-report::Table timers_table(const std::map<TimerKey, TimerGroup> &groups) {
+report::Table timers_table(const TimerGroups &groups) {
   using G = std::pair<const TimerKey, TimerGroup>;
   const std::vector<const G *> sorted = largest_first(groups, &TimerGroup::count);
   auto if_active = [](u32 TimerGroup::*member) {
@@ -245,14 +233,15 @@ report::Table timers_table(const std::map<TimerKey, TimerGroup> &groups) {
 
 } // namespace
 
-void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+TimerGroups find_timers(Snapshot &snapshot, u64 &unknown) {
   TimerReader reader(snapshot);
   const std::vector<FoundTimer> timers = reader.read();
+  unknown = reader.unknown;
   std::vector<HeldObject> owners;
   for (const FoundTimer &timer : timers)
     owners.push_back({timer.owner, 1});
   HeldBy holders(snapshot, owners, reader.parts);
-  std::map<TimerKey, TimerGroup> groups;
+  TimerGroups groups;
   for (const FoundTimer &timer : timers) {
     const bool is_active = timer.due != never;
     TimerGroup &group = groups[{timer.kind, timer.callback, timer.target_type, timer.state_type, timer.period,
@@ -262,14 +251,20 @@ void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer
     group.due_least = std::min(group.due_least, timer.due);
     group.due_most = std::max(group.due_most, timer.due);
   }
+  return groups;
+}
+
+void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  u64 unknown = 0;
+  const TimerGroups groups = find_timers(snapshot, unknown);
   answer.tables.push_back(timers_table(groups));
-  if (!timers.empty())
+  if (!groups.empty())
     answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
                                       "Due: the delay that was asked for last; not active: fired, stopped or disposed");
-  if (reader.unknown)
+  if (unknown)
     answer.completeness->notes.add(
         fmt::format("{} objects of the type {} do not have the fields that it should have: they are left out",
-                    count_text(reader.unknown), queued_timer));
+                    count_text(unknown), queued_timer));
   if (!groups.empty()) {
     const auto most = std::max_element(groups.begin(), groups.end(),
                                        [](const auto &a, const auto &b) { return a.second.count < b.second.count; });

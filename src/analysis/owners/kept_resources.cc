@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -61,6 +62,12 @@ KeptResources find_kept_resources(Snapshot &snapshot, const std::function<bool(O
   keep_those(found[0], context_state, "collectible, unloading");
   keep_those(found[1], disposed_state, "in use");
   keep_those(found[2], connection_state, "open");
+  // Connections are the handler's: clients that share one, as IHttpClientFactory's do, are one.
+  std::set<Address> handlers;
+  std::erase_if(found[1], [&](ObjectId object) {
+    const std::optional<Address> handler = fields.reference(snapshot.index().address(object), "_handler");
+    return handler && !handlers.insert(*handler).second;
+  });
   KeptResources out;
   for (KeptKind kind : {KeptKind::context, KeptKind::http_client, KeptKind::db_connection}) {
     const u64 k = index_of(kind);

@@ -38,7 +38,14 @@ std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText
   return "";
 }
 
-void ThreadPlaces::add(const WalkedStack &stack, const WaitText &wait) {
+std::string ThreadPlaces::of(const WalkedStack &stack, const WaitText &wait) const {
+  const std::string method = method_behind(stack, wait);
+  if (wait.text.empty())
+    return method.empty() ? "runs" : "runs in " + method;
+  return in_words(wait, false) + (method.empty() ? "" : " in " + method);
+}
+
+void ThreadPlaces::add(u32 thread, const WalkedStack &stack, const WaitText &wait) {
   const std::vector<const StackFrame *> frames = method_frames(stack);
   if (frames.empty())
     return;
@@ -50,6 +57,7 @@ void ThreadPlaces::add(const WalkedStack &stack, const WaitText &wait) {
     if (frames[i]->method_desc)
       if (const MethodText text = runtime_.method_text(frames[i]->method_desc); text.qualified.ends_with(".Finalize")) {
         finalizer_ = in_words(wait, false) + " in " + text.qualified;
+        finalizer_thread_ = thread;
         if (!method.empty() && method != text.qualified)
           finalizer_ += ", in a call of " + method;
       }

@@ -1,4 +1,4 @@
-// ThreadPlaces: describes for the verdict where most threads are, and where the finalizer thread is. It is given each
+// ThreadPlaces: describes for findings where threads are: most of them, the finalizer thread, any one. It is given each
 // thread's stack once, and keeps a count per place. One thread.
 #pragma once
 #include "analysis/names/framework_names.h"
@@ -6,6 +6,7 @@
 #include "snapshot/snapshot.h"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace dnheap {
@@ -14,12 +15,16 @@ class ThreadPlaces {
 public:
   explicit ThreadPlaces(Snapshot &snapshot) : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()) {}
 
-  void add(const WalkedStack &stack, const WaitText &wait);
+  // `thread`: its index in the list of threads.
+  void add(u32 thread, const WalkedStack &stack, const WaitText &wait);
+  // Returns "sleeps in Shop.Loader.Run", "waits for an event"; "runs" if nothing shows where.
+  std::string of(const WalkedStack &stack, const WaitText &wait) const;
   // Returns the largest group and the method of the program that most of it is in: "700 of them sleep, in
   // Shop.Poller.Run". Empty if no two threads are alike.
   std::string most() const;
   // Returns "waits for an event in Shop.Handle.Finalize"; empty if no thread runs a finalizer.
   const std::string &finalizer() const { return finalizer_; }
+  std::optional<u32> finalizer_thread() const { return finalizer_thread_; }
 
 private:
   std::string method_behind(const WalkedStack &stack, const WaitText &wait) const;
@@ -28,6 +33,7 @@ private:
   const FrameworkNames framework_;
   std::map<std::string, std::map<std::string, u64>> counts_; // by wait and method
   std::string finalizer_;
+  std::optional<u32> finalizer_thread_;
 };
 
 } // namespace dnheap

@@ -13,14 +13,14 @@ constexpr Verb all_verbs[] = {
     {.name = "report",
      .group = "to begin with",
      .question = "what is going on?",
-     .details = "One screen: a verdict, where all of the process's memory is, and who holds most of the live objects, "
+     .details = "One screen: findings, where all of the process's memory is, and who holds most of the live objects, "
                 "each with the field to look at and the command to run next (dnheap path TARGET @1 shows the path to "
                 "the first one). Objects that the program's own static fields hold belong to these fields, even if the "
                 "runtime's timers or a method's local variable hold them, too. Then memory that could be saved and, if "
                 "there are many holes between objects, the neighbours of the holes. No values of strings or fields are "
                 "in it: it is safe to attach.",
      .takes = {Takes::hubs},
-     .tables = {"account", "suspects", "waste", "fragmentation"},
+     .tables = {"account", "suspects", "findings", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | suspended_calls |
               loader_heaps,
      .plan = plan_report,

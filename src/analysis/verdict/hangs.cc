@@ -5,6 +5,7 @@
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/wait_texts.h"
 #include "base/text.h"
+#include "objects/roots.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -70,18 +71,69 @@ bool may_be_deadlocked(Snapshot &snapshot, std::span<const WaitText> waits, Hang
   return false;
 }
 
-void add_deadlocks(Snapshot &snapshot, HangFacts &to) {
+// "thread Loader"; its number if it has no name.
+std::string brief_thread(const DeadlockText &text, u32 thread) {
+  const std::string name = text.name(thread);
+  return "thread " + (name.empty() ? text.thread_number(thread) : name);
+}
+
+// Finds who has locks for which many threads wait, or the thread that runs finalizers.
+class LockHolders {
+public:
+  LockHolders(const Runtime &runtime, const LockSet &locks, DeadlockText &text, std::span<const WaitText> waits,
+              const ThreadPlaces &places)
+      : runtime_(runtime), locks_(locks), text_(text), waits_(waits), places_(places) {}
+
+  void add_contended(HangFacts &to) {
+    for (const LockObject &lock : locks_.locks)
+      if (lock.is_held && lock.owner && !locks_.is_orphaned(lock) && lock.waiting.size() > to.contenders) {
+        to.contenders = lock.waiting.size();
+        to.contended_text = text_.type_name(lock.object);
+        to.contended_by = brief_thread(text_, *lock.owner);
+        to.holder_place = place_of(*lock.owner);
+        to.is_holder_waiting = !waits_[*lock.owner].text.empty();
+      }
+  }
+
+  void add_of_finalizers(const ThreadWaits &waits, HangFacts &to) {
+    for (const ThreadWait &wait : waits.waits)
+      if (places_.finalizer_thread() == wait.thread)
+        if (const LockObject *lock = locks_.find(wait.object); lock && lock->owner)
+          to.finalizer_lock_holder =
+              brief_thread(text_, *lock->owner) +
+              (locks_.has_ended(*lock->owner) ? ", which has ended," : ", which " + place_of(*lock->owner) + ",");
+  }
+
+private:
+  std::string place_of(u32 thread) const {
+    return places_.of(runtime_.walk_stack(locks_.threads[thread]), waits_[thread]);
+  }
+
+  const Runtime &runtime_;
+  const LockSet &locks_;
+  DeadlockText &text_;
+  const std::span<const WaitText> waits_; // by thread, as `locks` numbers them
+  const ThreadPlaces &places_;
+};
+
+void add_deadlocks(Snapshot &snapshot, std::span<const WaitText> wait_texts, const ThreadPlaces &places,
+                   HangFacts &to) {
   Tasks tasks(snapshot);
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
+  if (locks.threads.size() == wait_texts.size()) {
+    LockHolders holders(snapshot.runtime(), locks, text, wait_texts, places);
+    holders.add_contended(to);
+    holders.add_of_finalizers(waits, to);
+  }
   Sureness best = Sureness::possible;
   for (const DeadlockText::Circle &circle : waits.circles) {
     const Sureness sureness = text.sureness_of(circle);
     if (!to.deadlocks || sureness < best) {
       best = sureness;
       to.deadlock_text = text.brief(circle);
-      to.deadlock_sureness = static_cast<u64>(sureness);
+      to.deadlock_sureness = sureness;
     }
     ++to.deadlocks;
   }
@@ -123,8 +175,13 @@ HangFacts find_hangs(Snapshot &snapshot) {
   const std::vector<WaitText> waits = find_wait_texts(snapshot, threads, &places);
   out.threads_text = places.most();
   out.finalizer_text = places.finalizer();
+  if (const std::optional<u32> thread = places.finalizer_thread())
+    out.is_finalizer_waiting = !waits[*thread].text.empty();
+  const std::vector<Root> &roots = snapshot.roots().roots;
+  out.finalizer_objects = static_cast<u64>(
+      std::count_if(roots.begin(), roots.end(), [](const Root &root) { return root.kind == RootKind::finalizer; }));
   if (may_be_deadlocked(snapshot, waits, out))
-    add_deadlocks(snapshot, out);
+    add_deadlocks(snapshot, waits, places, out);
   out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
   if (out.pool.workers && !out.pool.idle) {
     const ThreadPool pool = read_thread_pool(snapshot);

@@ -44,22 +44,25 @@ std::string no_leak(const VerdictFacts &f, const std::string &text) {
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
 
 struct Rule {
-  const char *name;
+  const char *name, *group;              // rules of a group follow each other
   u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
   std::string (*text)(const VerdictFacts &);
   const char *verb = "", *options = ""; // as of MemoryVerdict
 };
 
+// Groups that explain memory without a fault of the program's: they count only if they explain most.
+constexpr std::string_view harmless_groups[] = {"dead", "empty", "freed"};
+
 constexpr Rule rules[] = {
-    // If several rules explain the same bytes, the first one counts: it knows more.
-    {"contexts_cannot_unload",
+    // If several rules of a group explain the same bytes, the first one counts: it knows more.
+    {"contexts_cannot_unload", "live",
      [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} AssemblyLoadContexts are unloading and cannot: {} of live memory is held by {}. Their "
                           "objects must be removed there when they unload.",
                           count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
      }},
-    {"http_clients",
+    {"http_clients", "live",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_http_clients) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one for all of them, or "
@@ -67,7 +70,7 @@ constexpr Rule rules[] = {
                           count_text(f.suspect_http_clients), f.http_clients_field, percent(f.suspect, f.live),
                           suspect_text(f));
      }},
-    {"db_connections",
+    {"db_connections", "live",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_db_connections) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} connections to databases are open and held by {}: nobody disposed of them. {} of live "
@@ -76,12 +79,13 @@ constexpr Rule rules[] = {
                           suspect_text(f));
      }},
     // A collection that is meant to grow looks the same in one dump: the text says when it is a leak.
-    {"one_owner", [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
+    {"one_owner", "live",
+     [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("{} of live memory is held by {}: {}. If it keeps growing, this is the leak.",
                           percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
      }},
-    {"few_owners",
+    {"few_owners", "live",
      [](const VerdictFacts &f) {
        return f.large_suspects >= 2 && f.large_suspects <= 5 && !is_suspect_much(f) && !is_mostly_copies(f) &&
                       is_much(f.large_suspects_bytes, f.live, 0.6, 32 * mib)
@@ -94,7 +98,7 @@ constexpr Rule rules[] = {
            "dumps shows which.",
            percent(f.large_suspects_bytes, f.live), count_text(f.large_suspects), f.large_suspects_text);
      }},
-    {"many_owners",
+    {"many_owners", "live",
      [](const VerdictFacts &f) {
        return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !is_mostly_copies(f) ? f.live : 0;
      },
@@ -104,7 +108,7 @@ constexpr Rule rules[] = {
            "ones share it.",
            bytes_text(f.live), percent(f.live, f.process));
      }},
-    {"duplicate_data", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
+    {"duplicate_data", "live", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("Duplicate data: {} of live memory ({}) are copies of other objects: {}. Sharing equal "
                           "ones would save that.",
@@ -112,7 +116,7 @@ constexpr Rule rules[] = {
      },
      "waste", " --live"},
     // A holder of the runtime's own that keeps the program's objects: its timers, what flows with calls.
-    {"one_holder",
+    {"one_holder", "live",
      [](const VerdictFacts &f) {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
@@ -121,7 +125,7 @@ constexpr Rule rules[] = {
                           "diff of two does.",
                           percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
      }},
-    {"dead_objects",
+    {"dead_objects", "dead",
      [](const VerdictFacts &f) {
        return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
      },
@@ -129,7 +133,7 @@ constexpr Rule rules[] = {
        return no_leak(f, fmt::format("{} of the objects ({}) are dead and wait for a collection of their generation.",
                                      percent(f.dead, f.live + f.dead), bytes_text(f.dead)));
      }},
-    {"finalizers",
+    {"finalizers", "finalizers",
      [](const VerdictFacts &f) {
        // If many objects wait while one finalizer runs, more will come, however small they are.
        const bool is_stuck = !f.finalizer_place.empty() && f.finalizer_objects >= 1000;
@@ -141,26 +145,24 @@ constexpr Rule rules[] = {
                           f.finalizers_text.empty() ? "" : ", most of it " + f.finalizers_text,
                           f.finalizer_place.empty() ? "does not keep up, or is blocked" : f.finalizer_place);
      }},
-    {"fragmentation",
-     [](const VerdictFacts &f) {
-       return is_much(f.free_inside, f.live + f.dead + f.free_inside, 0.4, 32 * mib) ? f.free_inside : 0;
-     },
+    {"fragmentation", "holes",
+     [](const VerdictFacts &f) { return is_much(f.free_inside, f.in_heap(), 0.4, 32 * mib) ? f.free_inside : 0; },
      [](const VerdictFacts &f) {
        std::string out = fmt::format("Fragmentation: {} of the heap's {} are holes between objects",
-                                     bytes_text(f.free_inside), bytes_text(f.live + f.dead + f.free_inside));
+                                     bytes_text(f.free_inside), bytes_text(f.in_heap()));
        if (!f.beside_holes.empty())
          out += ": " + f.beside_holes;
        return out + (f.pinned ? fmt::format("; {} pinned objects cannot be moved.", count_text(f.pinned)) : ".");
      },
      "frag"},
-    {"gc_holds_empty_memory",
+    {"gc_holds_empty_memory", "empty",
      [](const VerdictFacts &f) { return is_much(f.gc_empty, f.heap, 0.5, 64 * mib) ? f.gc_empty : 0; },
      [](const VerdictFacts &f) {
        return no_leak(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
                                      bytes_text(f.gc_empty), bytes_text(f.heap)));
      }},
     // The runtime keeps names, types and code of each assembly in memory from malloc, and in heaps of its own.
-    {"made_assemblies",
+    {"made_assemblies", "native",
      [](const VerdictFacts &f) {
        const u64 kept = f.malloc_in_use + f.runtime;
        return f.made_assemblies >= many_assemblies && is_much(kept, f.process, 0.1, 16 * mib) && kept > f.heap ? kept
@@ -175,7 +177,7 @@ constexpr Rule rules[] = {
                           bytes_text(f.runtime), bytes_text(f.heap));
      },
      "info", " --table assemblies"},
-    {"native",
+    {"native", "native",
      [](const VerdictFacts &f) {
        return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
      },
@@ -185,7 +187,7 @@ constexpr Rule rules[] = {
            "{}.",
            bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
      }},
-    {"other_allocator",
+    {"other_allocator", "native",
      [](const VerdictFacts &f) {
        const bool is_most = is_much(f.perhaps_theirs, f.process, 0.4, 64 * mib) && f.perhaps_theirs > f.heap;
        return is_most && !f.other_allocators.empty() ? f.perhaps_theirs : 0;
@@ -196,7 +198,7 @@ constexpr Rule rules[] = {
                           bytes_text(f.perhaps_theirs), percent(f.perhaps_theirs, f.process), f.other_allocators,
                           bytes_text(f.heap));
      }},
-    {"malloc_keeps_freed_memory",
+    {"malloc_keeps_freed_memory", "freed",
      [](const VerdictFacts &f) {
        return is_much(f.malloc_free, f.process, 0.4, 64 * mib) && f.malloc_free > f.malloc_in_use ? f.malloc_free : 0;
      },
@@ -204,7 +206,7 @@ constexpr Rule rules[] = {
        const std::string text = fmt::format("malloc keeps {} that native code has freed.", bytes_text(f.malloc_free));
        return is_mostly_waste(f) ? no_leak(f, "M" + text.substr(1)) : no_leak(f, text);
      }},
-    {"threads",
+    {"threads", "stacks",
      [](const VerdictFacts &f) { return f.threads >= 500 && is_much(f.stacks, f.process, 0.3, 0) ? f.stacks : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("Too many threads: the stacks of {} threads take {} of address space, {} of the process{}.",
@@ -216,22 +218,42 @@ constexpr Rule rules[] = {
 struct HangRule {
   const char *name, *verb;
   bool (*applies)(const HangFacts &);
+  Sureness (*sureness)(const HangFacts &);
   std::string (*text)(const HangFacts &);
 };
 
+Sureness certain(const HangFacts &) { return Sureness::certain; }
+
+// "12 threads wait", "1 call waits"
+std::string waiters(u64 count, const char *what) {
+  return fmt::format("{} {}{}", count_text(count), what, count == 1 ? " waits" : "s wait");
+}
+
 constexpr HangRule hang_rules[] = {
     {"deadlock", "locks", [](const HangFacts &f) { return f.deadlocks > 0; },
+     [](const HangFacts &f) { return f.deadlock_sureness; },
      [](const HangFacts &f) {
        constexpr const char *words[] = {"Deadlock", "Probably a deadlock", "Perhaps a deadlock"};
-       std::string out = fmt::format("{}: {}", words[std::min<u64>(f.deadlock_sureness, 2)], f.deadlock_text);
+       std::string out = fmt::format("{}: {}", words[static_cast<u8>(f.deadlock_sureness)], f.deadlock_text);
        return out + (f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".");
      }},
-    {"orphaned_lock", "locks", [](const HangFacts &f) { return f.orphaned_waiters > 0; },
+    {"orphaned_lock", "locks", [](const HangFacts &f) { return f.orphaned_waiters > 0; }, certain,
      [](const HangFacts &f) {
-       return fmt::format("{} thread{} for {}: nobody lets it go.", count_text(f.orphaned_waiters),
-                          f.orphaned_waiters == 1 ? " waits" : "s wait", f.orphaned_text);
+       return fmt::format("{} for {}: nobody lets it go.", waiters(f.orphaned_waiters, "thread"), f.orphaned_text);
+     }},
+    // One finalizer runs at a time: what it waits for, all wait for.
+    {"finalizer_blocked", "stack",
+     [](const HangFacts &f) { return f.is_finalizer_waiting && f.finalizer_objects >= least_elements; },
+     [](const HangFacts &f) { return f.finalizer_lock_holder.empty() ? Sureness::probable : Sureness::certain; },
+     [](const HangFacts &f) {
+       return fmt::format(
+           "{} objects wait for their finalizers, and the thread that runs these {}{}. No finalizer runs "
+           "until it goes on.",
+           count_text(f.finalizer_objects), f.finalizer_text,
+           f.finalizer_lock_holder.empty() ? "" : "; " + f.finalizer_lock_holder + " has that lock");
      }},
     {"semaphore_taken", "locks", [](const HangFacts &f) { return f.crowd > 0; },
+     [](const HangFacts &f) { return f.crowd_holder.empty() ? Sureness::probable : Sureness::possible; },
      [](const HangFacts &f) {
        std::string out = fmt::format("{} {} wait for a {}, of which none is free", count_text(f.crowd),
                                      !f.are_threads ? "calls"
@@ -245,7 +267,15 @@ constexpr HangRule hang_rules[] = {
        return out +
               fmt::format(". {} probably has it. That is a hang only if it does not come to an end.", f.crowd_holder);
      }},
+    // Threads behind a deadlock wait, too, but are not the reason.
+    {"lock_contended", "locks", [](const HangFacts &f) { return f.contenders >= least_contenders && !f.deadlocks; },
+     [](const HangFacts &f) { return f.is_holder_waiting ? Sureness::probable : Sureness::possible; },
+     [](const HangFacts &f) {
+       return fmt::format("{} for a lock ({}) that {} has, which {}. They go on when it lets go.",
+                          waiters(f.contenders, "thread"), f.contended_text, f.contended_by, f.holder_place);
+     }},
     {"pool_starved", "threads", [](const HangFacts &f) { return f.pool.is_starved(); },
+     [](const HangFacts &f) { return f.pool.blocked ? Sureness::probable : Sureness::possible; },
      [](const HangFacts &f) {
        if (!f.pool.blocked)
          return fmt::format("The thread pool has more to do than workers: {}. That is a hang only if none of them "
@@ -257,20 +287,41 @@ constexpr HangRule hang_rules[] = {
 
 } // namespace
 
-HangVerdict judge_hang(const HangFacts &facts) {
+std::vector<HangVerdict> judge_hangs(const HangFacts &facts) {
+  std::vector<HangVerdict> out;
   for (const HangRule &rule : hang_rules)
     if (rule.applies(facts))
-      return {rule.name, rule.text(facts), rule.verb};
-  return {};
+      out.push_back({rule.name, rule.sureness(facts), rule.text(facts), rule.verb});
+  return out;
 }
 
-MemoryVerdict judge(const VerdictFacts &facts) {
-  MemoryVerdict out;
+std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) {
+  struct Found {
+    const Rule *rule;
+    u64 bytes;
+  };
+  std::vector<Found> found;
   for (const Rule &rule : rules)
-    if (const u64 bytes = rule.explains(facts); bytes > out.bytes)
-      out = {rule.name, rule.text(facts), bytes, rule.verb, rule.options};
+    if (const u64 bytes = rule.explains(facts)) {
+      const bool is_of_last = !found.empty() && std::string_view(found.back().rule->group) == rule.group;
+      if (!is_of_last)
+        found.push_back({&rule, bytes});
+      else if (bytes > found.back().bytes)
+        found.back() = {&rule, bytes};
+    }
+  std::stable_sort(found.begin(), found.end(), [](const Found &a, const Found &b) { return a.bytes > b.bytes; });
+  auto is_harmless = [](const Found &one) {
+    return std::find(std::begin(harmless_groups), std::end(harmless_groups), one.rule->group) !=
+           std::end(harmless_groups);
+  };
+  if (!found.empty() && is_harmless(found.front()))
+    found.resize(1);
+  std::erase_if(found, [&](const Found &one) { return &one != &found.front() && is_harmless(one); });
+  std::vector<MemoryVerdict> out;
+  for (const auto &[rule, bytes] : found)
+    out.push_back({rule->name, rule->text(facts), bytes, rule->verb, rule->options});
   constexpr const char *incomplete = "The dump is incomplete";
-  if (out.rule.empty()) {
+  if (out.empty()) {
     const std::string figures =
         fmt::format("{} live, {} {}, {} committed by the GC.{} If the program hangs: dnheap "
                     "threads, locks or async.",
@@ -279,13 +330,14 @@ MemoryVerdict judge(const VerdictFacts &facts) {
                     is_nearly_all(facts) ? fmt::format(" {} of live memory is held by {}.",
                                                        percent(facts.holder, facts.live), facts.holder_text)
                                          : "");
-    out = {"nothing",
-           facts.is_incomplete // no all-clear
-               ? fmt::format("{} (see the notes); in the readable part nothing stands out: {}", incomplete, figures)
-               : "No memory problem found: " + figures,
-           0};
-  } else if (facts.is_incomplete) {
-    out.text += fmt::format(" {}, so this may be wrong: see the notes.", incomplete);
+    out.push_back(
+        {"nothing",
+         is_incomplete // no all-clear
+             ? fmt::format("{} (see the notes); in the readable part nothing stands out: {}", incomplete, figures)
+             : "No memory problem found: " + figures,
+         0});
+  } else if (is_incomplete) {
+    out.front().text += fmt::format(" {}, so this may be wrong: see the notes.", incomplete);
   }
   return out;
 }

@@ -1,23 +1,27 @@
 // The verdict: what is wrong with a process's memory, and what hangs in it, in one sentence each, by explicit rules.
-// Each rule is a row of a table in verdict.cc: when it applies, how many bytes it explains, its text. The rule that
-// explains most bytes wins; if none applies, nothing is wrong. Plain numbers in, text out; any thread.
+// Each rule is a row of a table in verdict.cc: when it applies, how many bytes it explains, its text. Rules of one
+// group explain the same bytes: the one that explains most counts. If none applies, nothing is wrong. Plain numbers in,
+// text out; any thread.
 #pragma once
 #include "analysis/threads/pool_stands.h"
+#include "analysis/waits/sureness.h"
 #include "base/integers.h"
 
 #include <string>
+#include <vector>
 
 namespace dnheap {
 
 inline constexpr u64 least_elements = 100;  // fewer are no collection that grows
+inline constexpr u64 least_contenders = 5;  // threads that wait for one lock: fewer are the way of locks
 inline constexpr u64 many_assemblies = 500; // assemblies in no file; a large program's own have files
 
 // Facts about threads and asynchronous methods that do not go on.
 struct HangFacts {
   u64 deadlocks = 0;
-  u64 deadlock_sureness = 0; // of the surest: 0 certain, 1 probable, 2 possible
-  std::string deadlock_text; // the surest: "threads Buyer and Seller wait for each other"
-  u64 orphaned_waiters = 0;  // threads that wait for locks whose owners have ended
+  Sureness deadlock_sureness = Sureness::certain; // of the surest
+  std::string deadlock_text;                      // the surest: "threads Buyer and Seller wait for each other"
+  u64 orphaned_waiters = 0;                       // threads that wait for locks whose owners have ended
   std::string orphaned_text; // one of these: "Shop.Gate 0x…, which managed thread 4 had when it ended"
   // The largest crowd before a semaphore: how many wait, for what ("SemaphoreSlim (static Shop.Cart._gate)"), and its
   // holder, if one is known ("Shop.Cart.Pay").
@@ -25,6 +29,15 @@ struct HangFacts {
   bool are_threads = false, are_calls = false;
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
+  // The lock with most waiters whose owner may let it go: how many wait, for what, who has it, and where that stands.
+  u64 contenders = 0;
+  std::string contended_text, contended_by, holder_place; // "Shop.Cache", "thread Loader", "sleeps in Shop.Cache.Load"
+  bool is_holder_waiting = false;                         // else it runs
+  // What waits for the thread that runs finalizers, whether that waits itself, and who has the lock for which it does
+  // ("thread Loader, which sleeps in Shop.Cache.Load"; empty: it waits for no lock).
+  u64 finalizer_objects = 0;
+  bool is_finalizer_waiting = false;
+  std::string finalizer_lock_holder;
   PoolStands pool;
   // The place of the largest group of threads in one state ("700 sleep, in Shop.Poller.Run"), and the place of the
   // thread that runs finalizers ("waits for an event in Shop.Handle.Finalize"). Empty: unknown, or it runs none.
@@ -34,7 +47,6 @@ struct HangFacts {
 
 struct VerdictFacts {
   bool knows_all_roots = true; // else objects that count as dead may be held
-  bool is_incomplete = false;  // part of the heap, or of what keeps objects alive, is unknown
   u64 process = 0;             // accessible bytes of the process, as far as the dump shows
   u64 heap = 0;                // what the GC has committed
   u64 live = 0, dead = 0;      // objects
@@ -73,6 +85,8 @@ struct VerdictFacts {
   // Resources that should not be there so often (kept_resources.h): how many the suspect holds, and by which field.
   u64 suspect_contexts = 0, suspect_http_clients = 0, suspect_db_connections = 0;
   std::string http_clients_field, db_connections_field;
+
+  u64 in_heap() const { return live + dead + free_inside; }
 };
 
 struct MemoryVerdict {
@@ -84,15 +98,18 @@ struct MemoryVerdict {
   const char *verb = "", *options = "";
 };
 
-MemoryVerdict judge(const VerdictFacts &facts);
+// Returns what is wrong, one verdict for each group of rules, the one that explains most bytes first; if nothing is,
+// the verdict "nothing". Never empty. `is_incomplete`: part of the heap, or of what keeps objects alive, is unknown.
+std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete = false);
 
 struct HangVerdict {
-  std::string rule;      // "deadlock", "pool_starved"; empty: nothing is known to hang
-  std::string text;      // one sentence
+  std::string rule; // "deadlock", "pool_starved"
+  Sureness sureness = Sureness::certain;
+  std::string text;      // one or two sentences
   const char *verb = ""; // a verb that shows more
 };
 
-// Returns the verdict of the first rule that applies, in the order of the table.
-HangVerdict judge_hang(const HangFacts &facts);
+// Returns the verdicts of all rules that apply, in the order of the table. Empty: nothing is known to hang.
+std::vector<HangVerdict> judge_hangs(const HangFacts &facts);
 
 } // namespace dnheap

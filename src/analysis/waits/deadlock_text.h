@@ -1,11 +1,10 @@
 // Deadlocks in words: who waits for whom in a circle, with threads by number, name and managed id, and how sure that
 // is. For the verbs that report waits. Reads names when it is asked for them. One thread.
 #pragma once
+#include "analysis/waits/sureness.h"
 #include "analysis/waits/thread_waits.h"
 
 namespace dnheap {
-
-enum class Sureness : u8 { certain, probable, possible };
 
 class DeadlockText {
 public:

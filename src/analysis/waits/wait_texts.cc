@@ -40,7 +40,7 @@ std::vector<WaitText> find_wait_texts(Snapshot &snapshot, std::span<const Thread
           out[i].text = wait_for_constructor;
       }
       if (places)
-        places->add(stack, out[i]);
+        places->add(static_cast<u32>(i), stack, out[i]);
     }
   }
   return out;

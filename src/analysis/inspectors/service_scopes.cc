@@ -1,5 +1,7 @@
 // `inspect di`: scopes of Microsoft.Extensions.DependencyInjection's service providers: how many services each keeps,
 // and how many objects it will dispose.
+#include "analysis/inspectors/service_scopes.h"
+
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/field_reader.h"
@@ -11,7 +13,6 @@
 #include "report/columns_of.h"
 
 #include <algorithm>
-#include <map>
 
 namespace dnheap {
 
@@ -19,23 +20,11 @@ namespace {
 
 using report::Kind;
 
-constexpr const char *service_scope =
-    "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope";
-
 struct FoundScope {
   const char *kind = ""; // root, scope
   bool is_disposed = false;
   u64 services = 0, disposables = 0;
 };
-struct ScopeGroup {
-  u64 count = 0, services = 0, disposables = 0, most = 0;
-  Address largest = 0;
-};
-struct ScopeKey {
-  std::string kind, state, held_by;
-  auto operator<=>(const ScopeKey &) const = default;
-};
-
 std::optional<FoundScope> read_scope(FieldReader &fields, Address scope) {
   const std::optional<u8> is_disposed = fields.number<u8>(scope, "_disposed"),
                           is_root = fields.number<u8>(scope, "<IsRootScope>k__BackingField");
@@ -51,7 +40,7 @@ std::optional<FoundScope> read_scope(FieldReader &fields, Address scope) {
   return FoundScope{*is_root ? "root" : "scope", *is_disposed != 0, *used - *freed, *kept};
 }
 
-report::Table scopes_table(const std::map<ScopeKey, ScopeGroup> &groups) {
+report::Table scopes_table(const ScopeGroups &groups) {
   using G = std::pair<const ScopeKey, ScopeGroup>;
   const std::vector<const G *> sorted = largest_first(groups, &ScopeGroup::disposables);
   report::Table table = report::ColumnsOf<G>{
@@ -85,14 +74,13 @@ report::Table scopes_table(const std::map<ScopeKey, ScopeGroup> &groups) {
 
 } // namespace
 
-void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
+ScopeGroups find_service_scopes(Snapshot &snapshot, u64 &unknown) {
   const Runtime &runtime = snapshot.runtime();
   FieldReader fields(runtime);
   const std::vector<TypedObject> objects =
       objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == service_scope; });
   HeldBy holders(snapshot, worth_the_same(objects));
-  std::map<ScopeKey, ScopeGroup> groups;
-  u64 unknown = 0;
+  ScopeGroups groups;
   for (const TypedObject &object : objects) {
     const std::optional<FoundScope> scope = read_scope(fields, object.address);
     if (!scope) {
@@ -108,6 +96,23 @@ void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
       group.largest = object.address;
     }
   }
+  return groups;
+}
+
+std::map<Address, u64> disposables_by_type(Snapshot &snapshot, Address scope) {
+  constexpr u64 most_looked_at = 1 << 20;
+  FieldReader fields(snapshot.runtime());
+  std::map<Address, u64> out;
+  const Address list = fields.reference_or_null(scope, "_disposables");
+  for (Address object : fields.elements(fields.reference_or_null(list, "_items"), most_looked_at))
+    if (object && snapshot.index().is_object(object))
+      ++out[fields.type_of(object)];
+  return out;
+}
+
+void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
+  u64 unknown = 0;
+  const ScopeGroups groups = find_service_scopes(snapshot, unknown);
   answer.tables.push_back(scopes_table(groups));
   if (unknown)
     answer.completeness->notes.add(unknown_shape_note(unknown, service_scope, "such a scope"));

@@ -1,0 +1,275 @@
+#include "analysis/findings/examination.h"
+
+#include "analysis/answer_head.h"
+#include "analysis/findings/find_findings.h"
+#include "analysis/names/brief_type_name.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/owners/ranked_paths.h"
+#include "analysis/shapes/typed_objects.h"
+#include "analysis/verdict/hangs.h"
+#include "base/share.h"
+#include "base/text.h"
+#include "objects/object_index.h"
+#include "objects/roots.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+using enum MemoryClass;
+
+u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::*member) {
+  u64 out = 0;
+  for (u32 i = 0; i < memory_class_count; ++i)
+    if (classes.has(static_cast<MemoryClass>(i)))
+      out += map.of(static_cast<MemoryClass>(i)).*member;
+  return out;
+}
+
+std::string waste_text(const WasteRow &row) {
+  const char *what = "";
+  switch (row.kind) {
+  case WasteKind::duplicate_strings:
+  case WasteKind::duplicate_arrays:
+  case WasteKind::duplicate_objects: what = "duplicates"; break;
+  case WasteKind::mostly_zero_arrays: what = "mostly zero"; break;
+  case WasteKind::empty_collections: what = "empty"; break;
+  case WasteKind::one_element_collections: what = "with one element"; break;
+  case WasteKind::over_allocated_collections: what = "less than a third full"; break;
+  case WasteKind::boxes: what = "boxes"; break;
+  case WasteKind::free_beside_pins: what = "pinned beside holes"; break;
+  }
+  return fmt::format("{} × {}, {}, in {}", count_text(row.count), brief_type_name(row.what), what,
+                     variable_in_words(row.field));
+}
+
+std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
+  const std::string type =
+      one.method_table ? brief_type_name(snapshot.runtime().types().name(one.method_table)) : "nothing";
+  return fmt::format("{} {} beside {}", count_text(one.holes.count), one.holes.count == 1 ? "hole" : "holes", type) +
+         (one.pin.empty() ? "" : fmt::format(", pinned ({})", one.pin));
+}
+
+namespace {
+
+constexpr double least_holes = 0.1; // share of holes in the heap; smaller ones are not examined
+constexpr u64 least_hole_bytes = 1 << 20;
+
+u64 pinned_objects(Snapshot &snapshot) {
+  const std::vector<Root> &roots = snapshot.roots().roots;
+  return static_cast<u64>(std::count_if(roots.begin(), roots.end(), [](const Root &root) {
+    return root.kind == RootKind::handle &&
+           (root.handle == HandleType::pinned || root.handle == HandleType::async_pinned);
+  }));
+}
+
+VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects &suspects) {
+  VerdictFacts out;
+  out.process = map.mapped - map.of(reserved).bytes;
+  out.live = suspects.live_bytes;
+  out.dead = map.of(dead_objects).bytes;
+  out.free_inside = map.of(free_objects).bytes;
+  out.gc_empty = bytes_of(map, {gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts});
+  out.heap =
+      out.gc_empty + bytes_of(map, {objects, live_objects, dead_objects, frozen_objects, free_objects, gc_not_walked});
+  out.runtime = bytes_of(map, classes_of_runtime);
+  out.malloc_in_use = bytes_of(map, {malloc_in_use, malloc_large});
+  out.malloc_free = bytes_of(map, {malloc_cached, malloc_free, malloc_top});
+  out.other_allocators = map.other_allocators;
+  out.perhaps_theirs = map.perhaps_theirs;
+  out.stacks = bytes_of(map, {stacks_in_use, stacks_below});
+  out.threads = map.of(stacks_in_use).pieces;
+  out.pinned = pinned_objects(snapshot);
+  bool has_many = false; // the suspect's type has many objects
+  for (const Suspect &s : suspects.list) {
+    if (s.owner == name_of(RootKind::finalizer))
+      out.finalizers_text = out.finalizers ? out.finalizers_text : s.text(), out.finalizers += s.retained;
+    if (s.is_own)
+      out.largest = std::max(out.largest, s.retained);
+    if (!s.by_chance && s.owner != name_of(RootKind::finalizer) && s.retained > out.holder) {
+      out.holder = s.retained;
+      out.holder_elements = s.elements;
+      out.holder_text = s.way() + ": " + s.text();
+    }
+    if (s.is_own && s.elements >= least_elements && s.retained * 10 >= out.live) {
+      ++out.large_suspects;
+      out.large_suspects_bytes += s.retained;
+      out.large_suspects_text += fmt::format("{}{} ({:.0f} %)", out.large_suspects_text.empty() ? "" : ", ", s.way(),
+                                             100 * share_of(s.retained, out.live));
+    }
+    const bool is_many = s.elements >= least_elements || s.kept[index_of(KeptKind::context)];
+    if (s.is_own && (is_many || !has_many) && (s.retained > out.suspect || is_many > has_many)) {
+      has_many = is_many;
+      out.suspect = s.retained;
+      out.suspect_elements = s.elements;
+      out.suspect_text = s.text();
+      out.suspect_way = s.way();
+      out.suspect_contexts = s.kept[index_of(KeptKind::context)];
+      out.suspect_http_clients = s.kept[index_of(KeptKind::http_client)];
+      out.suspect_db_connections = s.kept[index_of(KeptKind::db_connection)];
+    }
+  }
+  out.http_clients_field = suspects.kept.held_by[index_of(KeptKind::http_client)];
+  out.db_connections_field = suspects.kept.held_by[index_of(KeptKind::db_connection)];
+  return out;
+}
+
+// Returns "Plugin" for "Plugin1", "Plugin42": assemblies made in a series differ in a number.
+std::string without_number(std::string_view name) {
+  if (name.ends_with(".dll"))
+    name.remove_suffix(4);
+  std::string out;
+  for (char c : name)
+    if (c < '0' || c > '9')
+      out += c;
+    else if (!out.ends_with('#'))
+      out += '#';
+  return out;
+}
+
+// Libraries that generate assemblies, by the names of these, with advice.
+struct Maker {
+  const char *assembly, *words;
+};
+constexpr Maker makers[] = {
+    {"Microsoft.GeneratedCode", "XmlSerializer makes one for each instance that is made with more than a type: keep "
+                                "these instances, and use them again"},
+    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes these: one generator is enough"},
+    {"ℛ*", "C# scripts are compiled to these: each compiled script stays"},
+};
+
+// Returns the static field that leads to most of some assembly objects.
+std::string holder_of_assemblies(Snapshot &snapshot) {
+  constexpr u64 looked_at = 256;
+  std::vector<TypedObject> objects = objects_that(snapshot, [&](Address type) {
+    return snapshot.runtime().types().name(type) == "System.Reflection.RuntimeAssembly";
+  });
+  std::reverse(objects.begin(), objects.end()); // the program's own assemblies were loaded first
+  if (objects.size() > looked_at)
+    objects.resize(looked_at);
+  if (objects.empty())
+    return "";
+  const std::shared_ptr<const RankedPaths> paths = ranked_paths(snapshot);
+  std::map<std::string, u64> counts;
+  for (const TypedObject &object : objects)
+    if (const ObjectId id = snapshot.index().find(object.address); id != no_object)
+      if (const std::optional<OwnedPath> path = paths->find(id))
+        if (const WayOwner owner = way_owner(snapshot, path->owner);
+            owner.is_static && owner.name.find('<') == owner.name.npos) // skip fields without a readable name
+          ++counts[owner.name];
+  for (const auto &[name, count] : counts)
+    if (count * 2 > objects.size())
+      return name + " leads to most of them";
+  return "";
+}
+
+void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
+  std::map<std::string, std::pair<u64, std::string>> names; // name without number → count, first name
+  for (const LoadedAssembly &one : snapshot.assemblies())
+    if (one.path.empty() && !one.is_framework) {
+      ++facts.made_assemblies;
+      auto &[count, first] = names[without_number(one.name)];
+      if (!count++)
+        first = one.name;
+    }
+  u64 most = 0;
+  for (const auto &[name, sum] : names)
+    if (sum.first > most) {
+      most = sum.first;
+      facts.made_assemblies_name = sum.first == 1 ? sum.second
+                                                  : fmt::format("{} called \"{}\"{}", count_text(sum.first), sum.second,
+                                                                name.find('#') == name.npos ? "" : " and alike");
+      facts.made_assemblies_by.clear();
+      for (const Maker &maker : makers)
+        if (sum.second.starts_with(maker.assembly))
+          facts.made_assemblies_by = maker.words;
+    }
+  if (facts.made_assemblies >= many_assemblies && facts.made_assemblies_by.empty())
+    facts.made_assemblies_by = holder_of_assemblies(snapshot);
+}
+
+// Equal arrays do not count: often they are buffers that nothing was written to yet.
+bool are_copies(const WasteRow &row) {
+  return row.kind == WasteKind::duplicate_strings || row.kind == WasteKind::duplicate_objects;
+}
+
+void add_waste(const Waste &waste, VerdictFacts &facts) {
+  facts.waste = waste.bytes;
+  if (!waste.rows.empty())
+    facts.waste_text = waste_text(waste.rows[0]);
+  for (const WasteRow &row : waste.rows)
+    if (are_copies(row)) {
+      if (!facts.copies)
+        facts.copies_text = waste_text(row);
+      facts.copies += row.bytes;
+    }
+}
+
+} // namespace
+
+Examination examine(Snapshot &snapshot, std::span<const std::string> hubs) {
+  // For a dump this would be one more look at all of it.
+  const std::optional<ResidentPages> resident =
+      snapshot.target().container == "process" ? resident_pages(snapshot) : std::nullopt;
+  Examination out;
+  out.suspects = find_suspects(snapshot, hubs);
+  out.map = make_account_map(snapshot, resident, out.suspects.live->by_segment);
+  out.waste = find_live_waste(snapshot, out.suspects.live->all);
+  VerdictFacts &facts = out.facts = facts_of(snapshot, out.map, out.suspects);
+  add_waste(out.waste, facts);
+  add_assemblies(snapshot, facts);
+  if (facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
+    out.holes = find_holes(snapshot);
+  if (out.holes && !out.holes->beside.empty())
+    facts.beside_holes = beside_text(snapshot, out.holes->beside[0]);
+  out.hangs = find_hangs(snapshot);
+  facts.finalizer_objects = out.hangs.finalizer_objects;
+  facts.finalizer_place = out.hangs.finalizer_text;
+  facts.threads_place = out.hangs.threads_text;
+  facts.knows_all_roots = knows_all_roots(snapshot);
+  out.notes = out.map.notes;
+  out.notes.insert(out.notes.end(), out.waste.notes.begin(), out.waste.notes.end());
+  if (!out.hangs.note.empty())
+    out.notes.push_back(out.hangs.note);
+  return out;
+}
+
+Plan plan_examination() {
+  Plan plan(Pass::tally | Pass::roots);
+  foresee_suspects(plan);
+  return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
+}
+
+std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined, std::span<const MemoryVerdict> memory,
+                                 const std::string &crash) {
+  // An object that a verdict names needs no finding of its own.
+  const Address suspect =
+      examined.suspects.list.empty() || memory.front().rule == "nothing" ? 0 : examined.suspects.list.front().example;
+  std::vector<Finding> out;
+  auto is_found = [&](std::string_view kind) {
+    return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
+  };
+  if (!crash.empty())
+    out.push_back(
+        {.kind = "crash", .harm = Harm::crash, .sureness = Sureness::certain, .text = crash, .verb = "exceptions"});
+  for (const HangVerdict &hang : judge_hangs(examined.hangs))
+    out.push_back(
+        {.kind = hang.rule, .harm = Harm::hang, .sureness = hang.sureness, .text = hang.text, .verb = hang.verb});
+  for (const MemoryVerdict &one : memory)
+    if (one.rule != "nothing" && !(one.rule == "finalizers" && is_found("finalizer_blocked")))
+      out.push_back({.kind = one.rule,
+                     .harm = Harm::memory,
+                     .text = one.text,
+                     .bytes = one.bytes,
+                     .verb = one.verb,
+                     .options = one.options});
+  for (const Finding &one : find_findings({snapshot, examined.suspects.kept}))
+    if ((!is_found(one.kind) || one.kind == "event_handlers") && (!suspect || one.example != suspect))
+      out.push_back(one);
+  std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });
+  return out;
+}
+
+} // namespace dnheap

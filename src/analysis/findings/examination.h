@@ -1,0 +1,49 @@
+// Examination: what `report` looks at, and others that ask for findings: who holds the memory, what it is used for,
+// what is wasted, what hangs. Costs what suspects.h, account_map.h, waste.h and hangs.h say. One thread.
+#pragma once
+#include "analysis/findings/finding.h"
+#include "analysis/owners/suspects.h"
+#include "analysis/plan.h"
+#include "analysis/process/account_map.h"
+#include "analysis/process/fragmentation.h"
+#include "analysis/verdict/verdict.h"
+#include "analysis/waste/waste.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+struct Examination {
+  Suspects suspects;
+  AccountMap map;
+  Waste waste;
+  std::optional<Fragmentation> holes; // absent: there are few
+  VerdictFacts facts;
+  HangFacts hangs;
+  std::vector<std::string> notes;
+};
+
+// `hubs`: full names of further types whose objects are hubs.
+Examination examine(Snapshot &snapshot, std::span<const std::string> hubs);
+Plan plan_examination();
+
+// Returns what is wrong, the most harmful first. `memory`: judge() of the facts; `crash`: what ended the process, in
+// words; empty: nothing did.
+std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined, std::span<const MemoryVerdict> memory,
+                                 const std::string &crash);
+
+// Returns the memory that some classes have.
+u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::*member = &ClassSum::bytes);
+inline constexpr EnumSet<MemoryClass> classes_of_runtime = {
+    MemoryClass::gc_bookkeeping, MemoryClass::gc_other,     MemoryClass::handle_tables, MemoryClass::jit_code,
+    MemoryClass::runtime_stubs,  MemoryClass::loader_heaps, MemoryClass::runtime_other};
+
+// "374,936 × Int32[], duplicates, in Graph.Node.Payload"
+std::string waste_text(const WasteRow &row);
+// "1,500 holes beside Byte[], pinned (handle:pinned)"
+std::string beside_text(Snapshot &snapshot, const BesideHoles &one);
+
+} // namespace dnheap

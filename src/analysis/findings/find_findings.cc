@@ -1,0 +1,77 @@
+#include "analysis/findings/find_findings.h"
+
+#include "analysis/names/compiled_names.h"
+#include "analysis/names/framework_names.h"
+#include "analysis/owners/path_steps.h"
+#include "analysis/owners/ranked_paths.h"
+#include "objects/object_index.h"
+
+namespace dnheap {
+
+namespace {
+
+constexpr FindingRule rules[] = {
+    {"scopes of services", find_kept_scopes},
+    {"requests", find_kept_requests},
+    {"calls of requests", find_waiting_requests},
+    {"timers", find_kept_timers},
+    {"events", find_kept_handlers},
+    {"connections", find_kept_clients},
+};
+
+} // namespace
+
+const char *name_of(Harm harm) {
+  switch (harm) {
+  case Harm::crash: return "crash";
+  case Harm::hang: return "hang";
+  case Harm::memory: return "memory";
+  case Harm::resource: return "resource";
+  case Harm::slow: return "slow";
+  }
+  return "";
+}
+
+std::span<const FindingRule> finding_rules() { return rules; }
+
+u64 objects_of_types(Snapshot &snapshot, const std::function<bool(const std::string &)> &passes) {
+  u64 out = 0;
+  for (const TypeTally &type : snapshot.tally().types)
+    if (passes(snapshot.runtime().types().name(type.method_table)))
+      out += type.total().count;
+  return out;
+}
+
+std::string holder_in_words(Snapshot &snapshot, const std::string &held_by, Address object) {
+  if (!held_by.ends_with("[]"))
+    return variable_in_words(held_by);
+  const std::optional<OwnedPath> path = ranked_paths(snapshot)->find(snapshot.index().find(object));
+  if (!path)
+    return held_by;
+  ObjectView view(snapshot);
+  const std::vector<PathSteps> ways = path_steps(snapshot, view, std::span(&*path, 1));
+  const FrameworkNames framework(snapshot.assemblies());
+  const std::vector<PathStep> &steps = ways.front().steps;
+  for (u64 i = steps.size(); i-- > 1;)
+    if (!framework.contain(steps[i - 1].type) && steps[i].folded.starts_with('.'))
+      return variable_in_words(steps[i - 1].type + steps[i].folded);
+  return ways.front().owner;
+}
+
+std::vector<Finding> find_findings(const Evidence &evidence) {
+  std::vector<Finding> out;
+  for (const FindingRule &rule : rules) {
+    evidence.snapshot.watch().check();
+    rule.find(evidence, out);
+  }
+  return out;
+}
+
+std::string looked_at() {
+  std::string out;
+  for (u64 i = 0; i < std::size(rules); ++i)
+    out += (i == 0 ? "" : i + 1 < std::size(rules) ? ", " : " or ") + std::string(rules[i].looks_at);
+  return out;
+}
+
+} // namespace dnheap

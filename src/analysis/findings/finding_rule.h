@@ -1,0 +1,42 @@
+// FindingRule: knows one way in which things gather in a process, or wait. A new one is one file here, one row in
+// find_findings.cc, and two programs in the tests: one that has it, and one that nearly has it. Unless the tally of
+// types shows enough objects, it costs nothing more. Functions may throw Error and Interrupted. One thread.
+#pragma once
+#include "analysis/findings/finding.h"
+#include "analysis/owners/kept_resources.h"
+#include "snapshot/snapshot.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dnheap {
+
+struct Evidence {
+  Snapshot &snapshot;
+  const KeptResources &kept;
+};
+
+struct FindingRule {
+  const char *looks_at; // as the report lists what was looked at: "timers"
+  void (*find)(const Evidence &evidence, std::vector<Finding> &out);
+};
+
+std::span<const FindingRule> finding_rules();
+
+// Returns how many objects of the types that pass are in the heap, garbage included.
+u64 objects_of_types(Snapshot &snapshot, const std::function<bool(const std::string &)> &passes);
+
+// Names the holder of an object for people: the field that HoldingFields names; for the array of a collection the last
+// field of the program's on the way to it, or the owner.
+std::string holder_in_words(Snapshot &snapshot, const std::string &held_by, Address object);
+
+void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out);
+void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
+
+} // namespace dnheap

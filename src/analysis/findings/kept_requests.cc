@@ -1,0 +1,94 @@
+// Contexts of requests that have ended, and are still held; and requests in flight, most of which wait at one place.
+#include "analysis/findings/finding_rule.h"
+#include "analysis/inspectors/requests.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/names/framework_names.h"
+#include "analysis/shapes/holding_fields.h"
+#include "analysis/threads/async_stacks.h"
+#include "base/share.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 least_contexts = 100, least_in_flight = 20;
+constexpr double most_of_them = 0.5;
+
+bool is_of_requests(const std::string &type) {
+  return type == "Microsoft.AspNetCore.Http.DefaultHttpContext" ||
+         type.starts_with("Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
+}
+
+// What a client sends next is no reason: connections that stay open wait for it.
+bool is_for_client(const std::string &what) { return what == "web socket" || what == "pipe" || what == "socket"; }
+
+// Returns the innermost method of the program on the stack.
+const AsyncFrame *of_program(const AsyncStack &stack, const FrameworkNames &framework) {
+  for (const AsyncFrame &frame : stack.frames)
+    if (!frame.method.empty() && !framework.contain(frame.method))
+      return &frame;
+  return nullptr;
+}
+
+} // namespace
+
+void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out) {
+  if (objects_of_types(evidence.snapshot, is_of_requests) < least_contexts)
+    return;
+  std::map<std::string, u64> ignored;
+  for (const auto &[key, group] : find_requests(evidence.snapshot, ignored))
+    if (key.kind == "context" && key.state == "ended" && group.count >= least_contexts &&
+        key.held_by != HoldingFields::nobody_text)
+      out.push_back(
+          {.kind = "ended_requests",
+           .harm = Harm::resource,
+           .sureness = Sureness::certain,
+           .text = fmt::format("{} contexts of requests that have ended are held by {}. They are useless "
+                               "after their request: keep what is needed of them instead.",
+                               count_text(group.count), holder_in_words(evidence.snapshot, key.held_by, group.example)),
+           .count = group.count,
+           .example = group.example,
+           .verb = "inspect requests"});
+}
+
+void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) {
+  Snapshot &snapshot = evidence.snapshot;
+  if (objects_of_types(snapshot, is_of_requests) < least_in_flight)
+    return;
+  u64 in_flight = 0;
+  std::map<std::string, u64> ignored;
+  for (const auto &[key, group] : find_requests(snapshot, ignored))
+    if (key.kind == "request" && key.state.starts_with("in flight"))
+      in_flight += group.count;
+  if (in_flight < least_in_flight)
+    return;
+  Tasks tasks(snapshot);
+  const ThreadPool pool = read_thread_pool(snapshot);
+  const AsyncStacks stacks(tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch());
+  const FrameworkNames framework(snapshot.assemblies());
+  std::map<std::pair<std::string, std::string>, u64> places; // by method, and what it waits for
+  for (const AsyncStack &stack : stacks.stacks())
+    // Requests are behind methods of ASP.NET's.
+    if (const AsyncFrame *frame = of_program(stack, framework);
+        frame && !is_for_client(stack.awaits.what) && frame != &stack.frames.back())
+      places[{frame->method, stack.awaits.what}] += stack.count;
+  const auto most =
+      std::max_element(places.begin(), places.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+  if (most == places.end() || most->second < least_in_flight || share_of(most->second, in_flight) < most_of_them)
+    return;
+  out.push_back({.kind = "waiting_requests",
+                 .harm = Harm::slow,
+                 .sureness = Sureness::possible,
+                 .text = fmt::format("{} requests are in flight, and {} calls of {} wait for one thing ({}). That is a "
+                                     "hang only if they do not come to an end.",
+                                     count_text(in_flight), count_text(most->second),
+                                     method_in_words(most->first.first), most->first.second),
+                 .count = in_flight,
+                 .verb = "async"});
+}
+
+} // namespace dnheap

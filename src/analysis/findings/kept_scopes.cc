@@ -1,0 +1,80 @@
+// Scopes of services that keep what they should have disposed of: the root scope, and scopes that nobody disposes of.
+#include "analysis/findings/finding_rule.h"
+#include "analysis/inspectors/requests.h"
+#include "analysis/inspectors/service_scopes.h"
+#include "analysis/names/brief_type_name.h"
+#include "analysis/shapes/holding_fields.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 least_in_root = 500; // of one type: more than a program has singletons of it
+constexpr u64 least_in_root_scope = 500, least_scopes = 500;
+
+} // namespace
+
+void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
+  Snapshot &snapshot = evidence.snapshot;
+  if (!objects_of_types(snapshot, [](const std::string &name) { return name == service_scope; }))
+    return;
+  u64 unknown = 0;
+  u64 open = 0, most_open = 0;
+  Address example = 0;
+  const ScopeGroups groups = find_service_scopes(snapshot, unknown);
+  std::string holder;
+  for (const auto &[key, group] : groups) {
+    if (key.held_by == HoldingFields::nobody_text || key.state != "in use")
+      continue;
+    if (key.kind == "scope") {
+      open += group.count;
+      if (group.count > most_open)
+        most_open = group.count, holder = key.held_by, example = group.largest;
+      continue;
+    }
+    if (group.most < least_in_root_scope)
+      continue;
+    const std::map<Address, u64> types = disposables_by_type(snapshot, group.largest);
+    const auto most =
+        std::max_element(types.begin(), types.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+    if (most == types.end() || most->second < least_in_root)
+      continue;
+    const std::string type = brief_type_name(snapshot.runtime().types().name(most->first));
+    out.push_back({.kind = "root_scope",
+                   .harm = Harm::resource,
+                   .sureness = Sureness::certain,
+                   .text = fmt::format("The root scope of the container of services keeps {} × {} until the program "
+                                       "ends: disposable services that are asked of it are never let go. Ask a scope "
+                                       "(CreateScope) for them, and dispose of the scope.",
+                                       count_text(most->second), type),
+                   .count = most->second,
+                   .example = group.largest,
+                   .verb = "inspect di"});
+  }
+  if (open < least_scopes)
+    return;
+  // A request in flight has a scope of its own.
+  std::map<std::string, u64> ignored;
+  u64 in_flight = 0;
+  for (const auto &[key, group] : find_requests(snapshot, ignored))
+    if (key.kind == "request" && key.state.starts_with("in flight"))
+      in_flight += group.count;
+  if (open >= in_flight + least_scopes)
+    out.push_back(
+        {.kind = "open_scopes",
+         .harm = Harm::resource,
+         .text = fmt::format("{} scopes of services were never disposed of{}: {} are held by {}. Each keeps "
+                             "its services.",
+                             count_text(open),
+                             in_flight ? fmt::format(", with {} requests in flight", count_text(in_flight)) : "",
+                             count_text(most_open), holder_in_words(snapshot, holder, example)),
+         .count = open,
+         .example = example,
+         .verb = "inspect di"});
+}
+
+} // namespace dnheap

@@ -1,0 +1,31 @@
+// Events: delegates with two handlers or more, in groups by the field that holds them. A walk of the heap, a pass over
+// its references, and a look at each handler, of the first 4 million. Throws Interrupted. One thread.
+#pragma once
+#include "snapshot/snapshot.h"
+
+#include <map>
+#include <string>
+#include <unordered_set>
+
+namespace dnheap {
+
+struct EventGroup {
+  u64 publishers = 0, handlers = 0, most = 0; // most: of one publisher
+  u64 target_bytes = 0;
+  Address largest = 0; // the delegate with most handlers
+  std::unordered_set<Address> targets;
+  std::map<std::pair<std::string, std::string>, u64> methods; // by method and the target's type
+};
+// By field, as HoldingFields names it, and type of delegate.
+using EventGroups = std::map<std::pair<std::string, std::string>, EventGroup>;
+
+struct FoundEvents {
+  EventGroups groups;
+  bool is_cut = false; // methods and targets of some handlers were not looked at
+  u64 unknown = 0;     // delegates with other fields than they should have
+};
+
+// `least`: leaves out delegates with fewer handlers; if none is left, nothing more is looked at.
+FoundEvents find_events(Snapshot &snapshot, u64 least = 2);
+
+} // namespace dnheap

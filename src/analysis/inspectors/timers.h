@@ -1,0 +1,29 @@
+// Timers: those of the runtime's queue, whatever made them, in groups of equal ones. A walk of the heap, and a pass
+// over its references for the fields that hold them. Throws Interrupted. One thread.
+#pragma once
+#include "snapshot/snapshot.h"
+
+#include <map>
+#include <string>
+
+namespace dnheap {
+
+struct TimerKey {
+  std::string kind, callback, target_type, state_type; // kind: "Timer", "Task.Delay", …
+  u32 period;
+  bool is_active;
+  std::string held_by; // a field, as HoldingFields names it
+  auto operator<=>(const TimerKey &) const = default;
+};
+struct TimerGroup {
+  static constexpr u32 never = 0xffffffff; // Timeout.UnsignedInfinite
+  u64 count = 0;
+  u32 due_least = never, due_most = 0; // ms
+  Address example = 0;
+};
+using TimerGroups = std::map<TimerKey, TimerGroup>;
+
+// `unknown`: how many have other fields than they should have.
+TimerGroups find_timers(Snapshot &snapshot, u64 &unknown);
+
+} // namespace dnheap

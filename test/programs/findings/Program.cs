@@ -1,0 +1,219 @@
+// Each way, the first argument, has what one finding of `report` is about; with a second argument, "healthy", it nearly has it.
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Net;
+using System.Net.Http;
+using System.Net.Sockets;
+using System.Runtime.CompilerServices;
+using System.Text;
+using System.Threading;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+
+namespace Shop
+{
+    sealed class Connection : IDisposable { public void Dispose() { } }
+    sealed class Basket { }
+    sealed class PriceFeed { public event EventHandler Changed; public void Raise() => Changed?.Invoke(this, EventArgs.Empty); }
+    sealed class View { public int Seen; public void OnChanged(object sender, EventArgs arguments) => ++Seen; }
+    sealed class Audit { public readonly List<HttpContext> Seen = new(); }
+
+    sealed class Handle
+    {
+        ~Handle() { lock (Program.gate) { } }
+    }
+
+    sealed class Bank
+    {
+        public int Waiting;
+        readonly TaskCompletionSource answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        public async Task<int> AskAsync()
+        {
+            Interlocked.Increment(ref Waiting);
+            await answer.Task;
+            return 1;
+        }
+    }
+
+    static class Program
+    {
+        internal static readonly object gate = new();
+        static readonly List<object> kept = new();
+        static bool isHealthy;
+
+        static int Many(int many, int few) => isHealthy ? few : many;
+
+        static void Load(object taken)
+        {
+            lock (gate)
+            {
+                ((ManualResetEventSlim)taken).Set();
+                Thread.Sleep(Timeout.Infinite);
+            }
+        }
+
+        static void Loader()
+        {
+            var taken = new ManualResetEventSlim();
+            new Thread(Load) { IsBackground = true, Name = "Loader" }.Start(taken);
+            taken.Wait();
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Handles(int count)
+        {
+            for (int i = 0; i < count; ++i)
+                new Handle();
+        }
+
+        static void Finalizers()
+        {
+            if (!isHealthy)
+                Loader();
+            Handles(3000);
+            GC.Collect();
+            Thread.Sleep(300);
+            GC.Collect();
+        }
+
+        static void Contended()
+        {
+            Loader();
+            for (int i = 0; i < Many(12, 4); ++i)
+                new Thread(() => { lock (gate) { } }) { IsBackground = true }.Start();
+            Thread.Sleep(500);
+        }
+
+        static void RootScope()
+        {
+            ServiceProvider provider = new ServiceCollection().AddTransient<Connection>().BuildServiceProvider();
+            kept.Add(provider);
+            for (int i = 0; i < 1200; ++i)
+                if (isHealthy)
+                    using (IServiceScope scope = provider.CreateScope())
+                        scope.ServiceProvider.GetRequiredService<Connection>();
+                else
+                    provider.GetRequiredService<Connection>();
+        }
+
+        static void OpenScopes()
+        {
+            ServiceProvider provider = new ServiceCollection().AddScoped<Basket>().BuildServiceProvider();
+            kept.Add(provider);
+            for (int i = 0; i < 1200; ++i)
+            {
+                IServiceScope scope = provider.CreateScope();
+                scope.ServiceProvider.GetRequiredService<Basket>();
+                kept.Add(scope);
+                if (isHealthy)
+                    scope.Dispose();
+            }
+        }
+
+        static void Timers()
+        {
+            for (int i = 0; i < 16000; ++i)
+            {
+                var timer = new Timer(_ => { }, null, 3_600_000, 3_600_000);
+                kept.Add(timer);
+                if (isHealthy)
+                    timer.Dispose();
+            }
+        }
+
+        static void Handlers()
+        {
+            var feed = new PriceFeed();
+            kept.Add(feed);
+            for (int i = 0; i < 5000; ++i)
+            {
+                var view = new View();
+                kept.Add(view);
+                feed.Changed += view.OnChanged;
+                if (isHealthy)
+                    feed.Changed -= view.OnChanged;
+            }
+        }
+
+        static void Clients()
+        {
+            var handler = new SocketsHttpHandler();
+            for (int i = 0; i < 300; ++i)
+                kept.Add(isHealthy ? new HttpClient(handler, false) : new HttpClient());
+        }
+
+        static WebApplication Serve()
+        {
+            WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+            builder.WebHost.UseUrls("http://127.0.0.1:0");
+            builder.Logging.ClearProviders();
+            builder.Services.AddHttpContextAccessor().AddSingleton<Audit>().AddSingleton<Bank>(); // with it each request has a context of its own
+            WebApplication app = builder.Build();
+            app.MapGet("/seen", (HttpContext context, Audit audit) =>
+            {
+                if (!isHealthy)
+                    lock (audit)
+                        audit.Seen.Add(context);
+            });
+            app.MapGet("/pay", async (Bank bank) => (await bank.AskAsync()).ToString());
+            app.StartAsync().Wait();
+            kept.Add(app);
+            return app;
+        }
+
+        static Socket Ask(WebApplication app, string path)
+        {
+            var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
+            socket.Connect(IPAddress.Loopback, new Uri(string.Join("", app.Urls)).Port);
+            socket.Send(Encoding.ASCII.GetBytes($"GET {path} HTTP/1.1\r\nHost: shop\r\n\r\n"));
+            return socket;
+        }
+
+        static void EndedRequests()
+        {
+            WebApplication app = Serve();
+            for (int i = 0; i < 300; ++i)
+                using (Socket socket = Ask(app, "/seen"))
+                    socket.Receive(new byte[1000]);
+        }
+
+        static void WaitingRequests()
+        {
+            WebApplication app = Serve();
+            int count = Many(40, 12);
+            for (int i = 0; i < count; ++i)
+                kept.Add(Ask(app, "/pay"));
+            var bank = app.Services.GetRequiredService<Bank>();
+            while (Volatile.Read(ref bank.Waiting) < count)
+                Thread.Sleep(10);
+        }
+
+        static void Main(string[] arguments)
+        {
+            isHealthy = arguments.Length > 1;
+            Action way = arguments[0] switch
+            {
+                "finalizer_blocked" => Finalizers,
+                "lock_contended" => Contended,
+                "root_scope" => RootScope,
+                "open_scopes" => OpenScopes,
+                "many_timers" => Timers,
+                "event_handlers" => Handlers,
+                "http_clients" => Clients,
+                "ended_requests" => EndedRequests,
+                "waiting_requests" => WaitingRequests,
+                _ => throw new ArgumentException(arguments[0])
+            };
+            way();
+            Thread.Sleep(300);
+            Truth.Print("\"said\": {}");
+            Truth.Wait();
+            GC.KeepAlive(kept);
+        }
+    }
+}

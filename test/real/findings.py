@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Processes that have what one finding of `report` is about, and processes that nearly have it (../programs/findings).
+
+    findings.py --list --sample                    the kinds that a short run makes, written findings:MAJOR:DUMP; --all: all
+    findings.py DNHEAP --one findings:10:heap      starts the program in every way, dumps it, asks for the report, deletes the dumps
+
+Exit codes are those of matrix.py.
+"""
+import pathlib
+import sys
+import tempfile
+
+import kinds
+import matrix
+import runtimes
+
+KINDS = [f"findings:{major}:heap" for major in runtimes.MAJORS]
+SAMPLE = ["findings:8:heap", "findings:11:heap"]  # even a short run makes these
+
+# Way, which is the finding's kind: how sure it is, how many, and parts of its sentence.
+WAYS = {
+    "finalizer_blocked": ("certain", None, ["objects wait for their finalizers", "waits for a lock in Shop.Handle.Finalize",
+                                            "thread Loader, which sleeps in Shop.Program.Load, has that lock"]),
+    "lock_contended": ("probable", None, ["12 threads wait for a lock (System.Object) that thread Loader has, which sleeps in Shop.Program.Load."]),
+    "root_scope": ("certain", 1200, ["1,200 × Shop.Connection"]),
+    "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
+    "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),
+    "event_handlers": ("probable", 5000, ["5,000 handlers were added to Shop.PriceFeed.Changed", "5,000 × Shop.View.OnChanged"]),
+    "http_clients": ("probable", 300, ["300 HttpClients", "held by static Shop.Program.kept."]),
+    "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
+    "waiting_requests": ("possible", 40, ["40 requests are in flight, and 40 calls of Shop.Bank.AskAsync wait for one thing (TaskCompletionSource)."]),
+}
+
+
+def run(dnheap, _, major, dump):
+    """All problems of one kind, in words."""
+    problems = []
+    for way, (sureness, count, parts) in WAYS.items():
+        for healthy in ([], ["healthy"]):
+            with tempfile.TemporaryDirectory(prefix="dnheap-findings-") as folder:
+                with kinds.Process("findings", major, way, *healthy) as target:
+                    path = target.dump(dump, pathlib.Path(folder) / "findings.core")
+                found = matrix.answer(dnheap, "report", path)["tables"]["findings"]
+            if healthy:
+                problems += [f"{way}, healthy: {row['text']}" for row in found]
+                continue
+            lines = [row for row in found if row["kind"] == way]
+            if len(lines) != 1 or len(found) != 1:
+                problems.append(f"{way}: {[row['text'] for row in found]}")
+                continue
+            line = lines[0]
+            problems += [f"{way}: “{part}” is not in “{line['text']}”" for part in parts if part not in line["text"]]
+            if line["sureness"] != sureness or line["count"] != count:
+                problems.append(f"{way}: {line}")
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(matrix.main_of_kinds(__doc__, KINDS, SAMPLE, lambda dnheap, kind, *words: run(dnheap, kind, *words)))
