@@ -204,6 +204,22 @@ report::Table account_of(const report::Answer &report) {
                   std::move(rows));
 }
 
+report::Table findings_of(const report::Answer &report) {
+  std::vector<report::Row> rows;
+  TableRows(report, "findings").for_each([&](const TableRows &row) {
+    rows.push_back(
+        {row["kind"], row["harm"], row["sureness"], shortened(row.text("text"), 1000), row["count"], row["bytes"]});
+  });
+  return table_of("findings",
+                  {{"kind", "Kind", Kind::text},
+                   {"harm", "Harm", Kind::text},
+                   {"sureness", "Sure", Kind::text},
+                   {"text", "", Kind::text, report::Shown::in_data},
+                   {"count", "Count", Kind::count},
+                   {"bytes", "Bytes", Kind::bytes}},
+                  std::move(rows));
+}
+
 void add_notes(const report::Answer &from, report::Answer &to) {
   if (!from.completeness || !to.completeness)
     return;
@@ -231,7 +247,7 @@ report::Answer answer_summary(Snapshot &snapshot, const Question &question) {
   of.target = question.target;
   report::Answer answer = answer_report(snapshot, of);
   const std::vector<Sum> waste = waste_of(answer);
-  report::Table account = account_of(answer);
+  report::Table account = account_of(answer), findings = findings_of(answer);
   std::vector<report::Fact> verdict;
   if (const Cell *fact = find_fact(answer.target, "verdict"))
     verdict = *fact->get_if<std::vector<report::Fact>>();
@@ -272,6 +288,7 @@ report::Answer answer_summary(Snapshot &snapshot, const Question &question) {
         judged("rule"), shortened(judged("text").text().value_or(""), 1000), judged("hang"),
         report::text_cell(shortened(judged("hang_text").text().value_or(""), 1000)), owners.unreachable,
         target.has_blanked_values() ? Cell() : Cell(bytes_of(waste)), owners.count, u64{types.size()}, threads.live}}));
+  answer.tables.push_back(std::move(findings));
   answer.tables.push_back(std::move(account));
   answer.tables.push_back(std::move(owners.table));
   answer.tables.push_back(table_of(

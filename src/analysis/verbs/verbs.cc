@@ -451,7 +451,7 @@ constexpr Verb all_verbs[] = {
          "threads are. Long lists have their first rows, and the rest as one row; --top sets how many. A line stays "
          "below 64 KiB unless more is asked for. Takes several dumps, one after the other; for a dump that cannot be "
          "read the line has the reason (error). No values of strings or fields are in it.",
-     .tables = {"summary", "account", "owners", "types", "waste", "threads"},
+     .tables = {"summary", "findings", "account", "owners", "types", "waste", "threads"},
      .parts =
          contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | code | stacks | sync_blocks,
      .plan = plan_summary,
