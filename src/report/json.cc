@@ -13,7 +13,7 @@ void append_completeness(std::string &out, const Completeness &completeness) {
   out += "{\"objects\":" + walked(completeness.objects);
   out += ",\"bytes\":" + walked(completeness.bytes);
   out += ",\"bad_objects\":" + walked(completeness.bad_objects);
-  out += std::string(",\"complete\":") + (completeness.complete ? "true" : "false");
+  out += std::string(",\"complete\":") + (completeness.complete() ? "true" : "false");
   out += ",\"gaps\":[";
   for (u64 i = 0; i < completeness.gaps.size(); ++i) {
     const Completeness::Gap &gap = completeness.gaps[i];
@@ -27,7 +27,7 @@ void append_completeness(std::string &out, const Completeness &completeness) {
     out += '}';
   }
   out += "],\"notes\":";
-  const std::vector<std::string> notes = completeness.notes.whole();
+  const std::vector<std::string> notes = completeness.notes.sentences();
   append_json(out, std::vector<Cell>(notes.begin(), notes.end()), Kind::nested);
   out += '}';
 }

@@ -471,15 +471,15 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const HangFacts hang_facts = find_hangs(snapshot);
   facts.finalizer_place = hang_facts.finalizer_text;
   facts.threads_place = hang_facts.threads_text;
-  report::Notes &notes = answer.completeness->notes;
+  Notes &notes = answer.completeness->notes;
   notes.add_all(map.notes);
-  notes.add_all(waste.notes);
+  notes.add_all(waste.notes.up_to(Effect::none)); // one of several tables
   if (!hang_facts.note.empty())
     notes.add(hang_facts.note);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   facts.knows_all_roots = knows_all_roots(snapshot);
-  facts.is_incomplete = !answer.completeness->complete || !facts.knows_all_roots;
+  facts.is_incomplete = !answer.completeness->complete() || !facts.knows_all_roots;
   const MemoryVerdict verdict = judge(facts);
   const HangVerdict hang = judge_hang(hang_facts);
   add_crash(snapshot, answer);
