@@ -8,6 +8,19 @@ namespace {
 
 constexpr std::string_view schema = "dnheap/1";
 
+// The notes for scripts, in the order of the sentences.
+void append_noted(std::string &out, const Notes &notes) {
+  out += ",\"noted\":[";
+  for (const Note &note : notes) {
+    out += &note == &notes.front() ? "\n" : ",\n";
+    append_json_object(out, {{"subject", name_of(note.subject)},
+                             {"effect", name_of(note.effect)},
+                             {"text", note.text},
+                             {"remedy", text_cell(note.remedy)}});
+  }
+  out += ']';
+}
+
 void append_completeness(std::string &out, const Completeness &completeness) {
   auto walked = [&](u64 count) { return completeness.is_walked ? std::to_string(count) : "null"; };
   out += "{\"objects\":" + walked(completeness.objects);
@@ -29,6 +42,7 @@ void append_completeness(std::string &out, const Completeness &completeness) {
   out += "],\"notes\":";
   const std::vector<std::string> notes = completeness.notes.sentences();
   append_json(out, std::vector<Cell>(notes.begin(), notes.end()), Kind::nested);
+  append_noted(out, completeness.notes);
   out += '}';
 }
 
