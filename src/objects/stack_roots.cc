@@ -227,8 +227,10 @@ private:
         text += (i ? ", " : "") + threads[i];
       if (threads.size() > shown)
         text += " and " + count_text(threads.size() - shown) + " more";
-      to_.notes.add(Subject::stacks, Effect::none,
-                    "the stack of " + text + " was looked at word by word from where it could not be followed: " + why);
+      to_.notes.add(Note{.subject = Subject::stacks,
+                         .text = "the stack of " + text +
+                                 " was looked at word by word from where it could not be followed: " + why,
+                         .key = why});
     }
   }
 
