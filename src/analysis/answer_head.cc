@@ -35,10 +35,10 @@ u64 bytes_in(std::span<const Gap> gaps) {
 void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Completeness &to) {
   u64 sum = walk.bytes + heap.context_bytes() + gaps;
   if (sum != heap.segment_bytes()) {
-    to.complete = false;
-    to.notes.add("the sum does not close: objects " + std::to_string(walk.bytes) + " + allocation contexts " +
-                 std::to_string(heap.context_bytes()) + " + gaps " + std::to_string(gaps) + " is not " +
-                 std::to_string(heap.segment_bytes()) + " bytes of segments");
+    to.notes.add(Subject::heap, Effect::numbers,
+                 "the sum does not close: objects " + std::to_string(walk.bytes) + " + allocation contexts " +
+                     std::to_string(heap.context_bytes()) + " + gaps " + std::to_string(gaps) + " is not " +
+                     std::to_string(heap.segment_bytes()) + " bytes of segments");
   }
 }
 
@@ -66,23 +66,19 @@ report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
     out.bytes = walk->bytes;
     out.bad_objects = walk->bad_objects;
   }
-  out.complete = out.gaps.empty() && out.bad_objects == 0 && heap.problems().empty() && !snapshot.target().is_doubtful;
   if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
-    out.complete = false;
-    out.notes.add(why);
+    out.has_heap = false;
+    out.notes.add(Subject::heap, Effect::liveness, why);
     out.notes.add("only objects in those pieces of the heap that are in the dump are counted, named and followed");
   }
-  out.notes.add_all(heap.problems());
+  out.notes.add_all(heap.notes());
   if (walk)
     check_sum(heap, *walk, bytes, out);
   if (out.more_gaps)
     out.notes.add(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
-  std::vector<std::string> said;
-  std::optional<bool> valid = snapshot.runtime().gc_structures_valid(said);
-  out.notes.add_all(said);
-  out.complete &= valid.value_or(false);
-  if (valid == false)
-    out.notes.add("the dump was taken while the GC was changing the heap: what follows may be wrong in places");
+  if (snapshot.runtime().gc_structures_valid(out.notes) == false)
+    out.notes.add(Subject::gc, Effect::liveness,
+                  "the dump was taken while the GC was changing the heap: what follows may be wrong in places");
   out.notes.add_all(snapshot.target().notes);
   return out;
 }
@@ -106,27 +102,7 @@ std::string heap_of_dump(const Heap &heap, const Target &target) {
   const u64 all = bytes_in_dump(target), in_heap = heap.segment_bytes();
   if (in_heap > all / 3 || all - in_heap < much)
     return {};
-  return "the heap is " + bytes_text(in_heap) + " of " + bytes_text(all) + " in this dump, ";
-}
-
-constexpr std::string_view complete_word = "complete", incomplete_words = "INCOMPLETE: see the notes";
-
-std::string how_complete(const report::Completeness &c, Snapshot &snapshot, HeapSum sum) {
-  const Heap &heap = snapshot.heap();
-  std::string out;
-  if (!snapshot.runtime().why_no_heap().empty())
-    return "INCOMPLETE: the heap is not in this dump";
-  if (sum == HeapSum::in_headline)
-    out = count_text(c.objects) + " objects in " + bytes_text(c.bytes) + " of heap, ";
-  if (c.complete)
-    return out.append(complete_word);
-  if (!c.is_walked)
-    return out.append(incomplete_words);
-  u64 missing = heap.segment_bytes() - heap.context_bytes() - c.bytes;
-  if (missing == 0)
-    return out.append(incomplete_words);
-  return out + "INCOMPLETE: " + bytes_text(missing) + " in " + count_text(c.gaps.size() + c.more_gaps) +
-         " gaps not walked";
+  return "the heap is " + bytes_text(in_heap) + " of " + bytes_text(all) + " in this dump";
 }
 
 } // namespace
@@ -147,21 +123,24 @@ std::vector<report::Fact> target_facts(const Target &target, const Runtime *runt
   return facts;
 }
 
-std::string target_headline(const Target &target, const Runtime *runtime) {
-  std::string out = printable(file_name_of(target.path), 200) + ": ";
-  if (!runtime)
-    return out + target.container + " of " + name_of(target.os) + " " + name_of(target.architecture);
-  const GCFlavour gc = runtime->gc_flavour();
-  const std::string_view kind = runtime->kind();
-  out += ".NET " + (runtime->version().empty() ? "(version unknown)" : runtime->version()) +
-         (kind == "nativeaot" ? " NativeAOT"
-          : kind == "corert"  ? " CoreRT"
-                              : "") +
-         " on " + name_of(target.os) + " " + name_of(target.architecture) + ", " +
-         (gc.server ? "server" : "workstation") + " GC";
+std::string runtime_headline(const Target &target, const Runtime &runtime) {
+  const GCFlavour gc = runtime.gc_flavour();
+  const std::string_view kind = runtime.kind();
+  std::string out = ".NET " + (runtime.version().empty() ? "(version unknown)" : runtime.version()) +
+                    (kind == "nativeaot" ? " NativeAOT"
+                     : kind == "corert"  ? " CoreRT"
+                                         : "") +
+                    " on " + name_of(target.os) + " " + name_of(target.architecture) + ", " +
+                    (gc.server ? "server" : "workstation") + " GC";
   if (gc.server)
     out += ", " + std::to_string(gc.heaps) + (gc.heaps == 1 ? " heap" : " heaps");
   return out + (gc.regions ? ", regions" : ", segments");
+}
+
+std::string target_headline(const Target &target, const Runtime *runtime) {
+  return printable(file_name_of(target.path), 200) + ": " +
+         (runtime ? runtime_headline(target, *runtime)
+                  : target.container + " of " + name_of(target.os) + " " + name_of(target.architecture));
 }
 
 report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum) {
@@ -169,24 +148,12 @@ report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum
   answer.command = command;
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
   answer.completeness = completeness(snapshot, sum);
-  answer.headline = target_headline(snapshot.target(), &snapshot.runtime()) + "; " +
-                    heap_of_dump(snapshot.heap(), snapshot.target()) +
-                    how_complete(*answer.completeness, snapshot, sum);
-  if (answer.completeness->complete)
-    answer.completeness->word_in_headline = answer.headline.size() - complete_word.size();
+  answer.headline = {.what = target_headline(snapshot.target(), &snapshot.runtime()),
+                     .shows_sum = sum == HeapSum::in_headline,
+                     .shows_completeness = true,
+                     .place = heap_of_dump(snapshot.heap(), snapshot.target()),
+                     .facts = {}};
   return answer;
-}
-
-void set_incomplete(report::Answer &answer) {
-  answer.completeness->complete = false;
-  if (std::optional<std::size_t> at = std::exchange(answer.completeness->word_in_headline, std::nullopt))
-    answer.headline.replace(*at, complete_word.size(), incomplete_words);
-}
-
-void add_problems(const std::vector<std::string> &problems, report::Answer &answer) {
-  if (!problems.empty())
-    set_incomplete(answer);
-  answer.completeness->notes.add_all(problems);
 }
 
 void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
@@ -195,18 +162,20 @@ void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
   const std::map<std::string, std::set<u64>> stacks = snapshot.runtime().take_partial_stacks();
   const bool lists_them = std::any_of(answer.tables.begin(), answer.tables.end(),
                                       [](const report::Table &table) { return table.name == "problems"; });
-  if (stacks.empty() || lists_them)
+  if (lists_them)
     return;
-  report::Notes &notes = answer.completeness->notes;
+  Notes &notes = answer.completeness->notes;
   for (const auto &[why, threads] : stacks) {
-    if (std::any_of(notes.begin(), notes.end(),
-                    [&](const report::Note &note) { return note.text.find(why) != note.text.npos; }))
+    if (notes.find(why))
       continue;
     const u64 first = *threads.begin(), others = threads.size() - 1;
-    notes.add("the stack of thread " + std::to_string(first) +
-              (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
-              " is only partly known, so methods on it may be missing: " + why);
-    set_incomplete(answer);
+    notes.add(
+        {.subject = Subject::stacks,
+         .effect = Effect::numbers,
+         .text = "the stack of thread " + std::to_string(first) +
+                 (others ? " and of " + count_text(others) + (others == 1 ? " other" : " others") : std::string()) +
+                 " is only partly known, so methods on it may be missing: " + why,
+         .key = why});
   }
 }
 
@@ -215,36 +184,30 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
   if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
     for (const Provenance &p : snapshot.target().provenance)
       if (remedy.empty() && p.outcome != Provenance::Outcome::used)
-        remedy = "; " + p.module + " would have them: " + p.reason;
-  for (const std::string &problem : snapshot.runtime().types().problems())
-    answer.completeness->notes.add(problem + std::exchange(remedy, ""), "type names");
+        remedy = p.module + " would have them: " + p.reason;
+  for (Note note : snapshot.runtime().types().notes()) {
+    note.subject = Subject::type_names;
+    note.remedy = std::exchange(remedy, "");
+    answer.completeness->notes.add(std::move(note));
+  }
 }
 
-bool knows_all_roots(Snapshot &snapshot) { return snapshot.roots().problems.empty(); }
+bool knows_all_roots(Snapshot &snapshot) { return !snapshot.roots().notes.have_effect(); }
 
 void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
-  const std::vector<std::string> &problems = snapshot.roots().problems;
-  for (const std::string &note : snapshot.roots().notes)
-    answer.completeness->notes.add(note, "roots");
-  if (problems.empty())
-    return;
-  answer.completeness->complete = false;
-  answer.completeness->word_in_headline.reset(); // it said that everything was walked
-  answer.headline += "; roots INCOMPLETE: see the notes";
-  for (const std::string &problem : problems)
-    answer.completeness->notes.add(problem, "roots");
+  answer.completeness->notes.add_all(snapshot.roots().notes, Subject::roots);
 }
 
 void add_reference_notes(u64 bad, report::Answer &answer) {
   if (!bad)
     return;
-  set_incomplete(answer);
   const std::string lead =
       count_text(bad) + (bad == 1 ? " reference of a live object leads to " : " references of live objects lead to ");
-  answer.headline += "; " + lead + "NO OBJECT";
-  answer.completeness->notes.add(lead +
-                                 "no object, so objects that were held that way seem dead: dnheap verify lists " +
-                                 (bad == 1 ? "it" : "them"));
+  answer.headline.facts += "; " + lead + "NO OBJECT";
+  answer.completeness->notes.add(Subject::references, Effect::liveness,
+                                 lead +
+                                     "no object, so objects that were held that way seem dead: dnheap verify lists " +
+                                     (bad == 1 ? "it" : "them"));
 }
 
 void add_reference_notes(Snapshot &snapshot, report::Answer &answer) {

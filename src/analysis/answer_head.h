@@ -15,14 +15,10 @@ enum class HeapSum : u8 { in_headline, in_table, none };
 // headline.
 report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum = HeapSum::in_headline);
 
-// Marks completeness and headline as incomplete, because a note says that data are missing. The walk may still be
-// complete.
-void set_incomplete(report::Answer &answer);
-// Adds notes about what could not be read; if there are any, the answer is incomplete.
-void add_problems(const std::vector<std::string> &problems, report::Answer &answer);
-
 // Returns the target's facts alone, for verbs that read no heap. `runtime` may be null.
 std::vector<report::Fact> target_facts(const Target &target, const Runtime *runtime);
+// Returns ".NET 10.0.14 on linux x64, workstation GC, regions".
+std::string runtime_headline(const Target &target, const Runtime &runtime);
 // Returns "core.dmp: .NET 10.0.14 on linux x64, workstation GC with regions".
 std::string target_headline(const Target &target, const Runtime *runtime);
 
@@ -35,8 +31,8 @@ bool knows_all_roots(Snapshot &snapshot);
 // for.
 void add_root_notes(Snapshot &snapshot, report::Answer &answer);
 
-// Adds notes about walked stacks that are only partly known, unless its notes or its table `problems` say so already: a
-// wait, a call or an exception may be missing then.
+// Adds notes about walked stacks that are only partly known, unless its notes or its table `problems` show them
+// already: a wait, a call or an exception may be missing then.
 void add_stack_notes(Snapshot &snapshot, report::Answer &answer);
 
 // Notes that so many references of live objects lead to no object: the objects behind them count as dead.

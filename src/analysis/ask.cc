@@ -33,7 +33,7 @@ void let_process_go(Snapshot &snapshot, const Question &question, report::Answer
     report::store_rows(answer, question.top, snapshot.options().temp_dir, snapshot.watch());
   snapshot.release_process();
   if (std::optional<double> seconds = snapshot.pause_seconds()) {
-    answer.headline += fmt::format(", paused {:.0f} ms", std::ceil(*seconds * 1000));
+    answer.headline.facts += fmt::format(", paused {:.0f} ms", std::ceil(*seconds * 1000));
     answer.target.push_back({"paused_ms", *seconds * 1000});
   }
 }
@@ -61,10 +61,10 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     add_missing_parts(of, parts_of(verb, plan), verb, out);
     add_stack_notes(of, out);
     if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
-      set_incomplete(out);
-      out.completeness->notes.add(
-          "the names of .NET's own types are not in this dump, so tasks, exceptions, locks, timers or collections may "
-          "be missing here; give the folder of System.Private.CoreLib.dll with --modules");
+      out.completeness->notes.add(Subject::runtime, Effect::numbers,
+                                  "the names of .NET's own types are not in this dump, so tasks, exceptions, locks, "
+                                  "timers or collections may be missing here",
+                                  "give the folder of System.Private.CoreLib.dll with --modules");
     }
     return out;
   });

@@ -196,6 +196,11 @@ AnswerParts parts_of_value(std::string_view name) {
   return {};
 }
 
+// Other parts of answers are absent, or without names, where their values are missing: that is seen.
+Effect effect_of(AnswerParts parts) {
+  return parts.meets(life_parts) ? Effect::liveness : parts.has(contexts) ? Effect::numbers : Effect::none;
+}
+
 // Returns "A, B and 3 more".
 std::string list_of(const std::vector<std::string> &names) {
   constexpr u64 most = 6;
@@ -212,49 +217,55 @@ AnswerParts parts_of(const Verb &verb, const Plan &plan) {
   return follows_references ? verb.parts | life_parts : verb.parts;
 }
 
-MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted,
-                           const std::vector<std::string> &said) {
-  MissingParts out;
+void add_missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted, Notes &notes) {
   if (descriptor.try_number("FeatureCOMInterop").value_or(0) == 0)
     wanted = wanted.without(ref_counts); // there are no reference counts
-  std::vector<std::vector<std::string>> names_by_part(std::size(texts));
+  struct Missing {
+    std::vector<std::string> names;
+    Effect effect = Effect::none;
+  };
+  std::vector<Missing> by_part(std::size(texts));
   for (const auto &[name, why] : descriptor.missing) {
     // The value is published, so it is used, although not all checks confirm it.
     const AnswerParts parts = descriptor.has(name) ? AnswerParts() : parts_of_value(name) & wanted;
-    out.is_incomplete |= parts.meets(life_parts | contexts);
-    auto names_it = [&](const std::string &note) { return note.find(name) != note.npos; };
-    if (parts.empty() || std::any_of(said.begin(), said.end(), names_it))
+    if (parts.empty())
       continue;
+    const Effect effect = effect_of(parts);
     // One note is enough, for the first of its parts.
     const u64 first = static_cast<u64>(std::countr_zero(parts.bits()));
-    if (name.starts_with("contract "))
-      out.notes.push_back("the " + name + " " + why + "; " + texts[first]);
-    else
-      names_by_part[first].push_back(name);
+    if (Note *of_reader = notes.find(name))
+      of_reader->effect = std::max(of_reader->effect, effect);
+    else if (name.starts_with("contract "))
+      notes.add({Subject::runtime, effect, "the " + name + " " + why + "; " + texts[first], "", name});
+    else {
+      by_part[first].names.push_back(name);
+      by_part[first].effect = std::max(by_part[first].effect, effect);
+    }
   }
   std::vector<std::string> doubted;
   for (const auto &[name, why] : descriptor.doubted)
     if (parts_of_value(name).meets(wanted))
       doubted.push_back(name);
   if (!doubted.empty())
-    out.notes.push_back("used as the target publishes it, although memory does not confirm it: " + list_of(doubted) +
-                        " (dnheap contract --table doubted says why)");
+    notes.add(Subject::runtime, Effect::none,
+              "used as the target publishes it, although memory does not confirm it: " + list_of(doubted) +
+                  " (dnheap contract --table doubted says why)");
   for (u64 i = 0; i < std::size(texts); ++i)
-    if (!names_by_part[i].empty())
-      out.notes.push_back(std::string(texts[i]) + ": not found: " + list_of(names_by_part[i]) +
-                          " (dnheap contract --table missing says what was tried)");
-  return out;
+    if (!by_part[i].names.empty())
+      notes.add(Subject::runtime, by_part[i].effect,
+                std::string(texts[i]) + ": not found: " + list_of(by_part[i].names) +
+                    " (dnheap contract --table missing says what was tried)");
 }
 
 void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer) {
   if (!answer.completeness)
     return;
-  report::Notes &notes = answer.completeness->notes;
-  const MissingParts missing = missing_parts(snapshot.runtime().descriptor(), wanted, notes.whole());
-  notes.add_all(missing.notes);
-  if (!missing.is_incomplete || verb.tells_missing_parts)
-    return;
-  set_incomplete(answer);
+  Notes &notes = answer.completeness->notes;
+  if (!verb.tells_missing_parts)
+    return add_missing_parts(snapshot.runtime().descriptor(), wanted, notes);
+  Notes all = notes;
+  add_missing_parts(snapshot.runtime().descriptor(), wanted, all);
+  notes.add_all(all.up_to(Effect::none));
 }
 
 bool is_known_missing(std::string_view value) {

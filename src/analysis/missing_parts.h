@@ -3,23 +3,20 @@
 // hundred look-ups.
 #pragma once
 #include "analysis/verb.h"
+#include "base/notes.h"
 #include "contract/descriptor.h"
 
 namespace dnheap {
 
-struct MissingParts {
-  std::vector<std::string> notes; // one per part, with the missing values' names
-  bool is_incomplete = false;     // figures about live objects, or about bytes outside of objects, may be wrong
-};
-// Returns the notes for an answer with these parts. Values named in `said` need no note.
-MissingParts missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted,
-                           const std::vector<std::string> &said = {});
+// Adds the notes for an answer with these parts: one per part, with the missing values' names. A value that is the key
+// of another note needs none, but that note gets the value's effect. A note has an effect if figures about live
+// objects, or about bytes outside of objects, may be wrong.
+void add_missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted, Notes &notes);
 
 // Returns the parts in the verb's row, and those that decide what is alive if the question uses references.
 AnswerParts parts_of(const Verb &verb, const Plan &plan);
 
-// Adds notes about the missing parts to the answer. The answer is incomplete if it is about live objects, or if it
-// counts objects and allocation contexts are unknown.
+// The same for an answer. One that shows missing values (Verb::tells_missing_parts) is complete without them.
 void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer);
 
 // For tests: true if the table has a row for the value.

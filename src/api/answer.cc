@@ -31,8 +31,8 @@ bool is_in(report::Shown shown, report::Shown reader) { return shown == report::
 } // namespace
 
 Completeness outer(const report::Completeness &of) {
-  Completeness out{of.complete, of.is_walked, of.objects,        of.bytes,        of.bad_objects,
-                   {},          of.more_gaps, of.more_gap_bytes, of.notes.whole()};
+  Completeness out{of.complete(), of.is_walked,      of.objects,          of.bytes, of.bad_objects, {},
+                   of.more_gaps,  of.more_gap_bytes, of.notes.sentences()};
   for (const report::Completeness::Gap &gap : of.gaps)
     out.gaps.push_back({Address(gap.start), Address(gap.end), gap.reason});
   return out;
@@ -159,7 +159,7 @@ Answer &Answer::operator=(Answer &&) noexcept = default;
 Answer::~Answer() = default;
 
 const std::string &Answer::command() const { return inside_->answer.command; }
-const std::string &Answer::headline() const { return inside_->answer.headline; }
+const std::string &Answer::headline() const { return inside_->headline; }
 const std::string &Answer::lead() const { return inside_->answer.lead; }
 const std::string &Answer::next_command() const { return inside_->answer.next_command; }
 

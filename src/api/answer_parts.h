@@ -7,6 +7,7 @@ namespace dnheap::v0 {
 
 struct Answer::Inside {
   report::Answer answer;
+  std::string headline; // of it
 };
 
 struct AnswerParts {
@@ -18,7 +19,8 @@ struct AnswerParts {
   static const report::Table &table(const Table &table) { return *static_cast<const report::Table *>(table.table_); }
   static Table table(const report::Table &table) { return Table(&table); }
   static Answer answer(report::Answer answer) {
-    return Answer(std::make_unique<Answer::Inside>(Answer::Inside{std::move(answer)}));
+    std::string headline = report::headline_text(answer);
+    return Answer(std::make_unique<Answer::Inside>(Answer::Inside{std::move(answer), std::move(headline)}));
   }
 };
 

@@ -22,7 +22,13 @@ Root Roots::operator[](std::uint64_t number) const {
           of.is_conservative(), of.interior,        of.pinned};
 }
 
-std::vector<std::string> Roots::problems() const { return state_->inside().roots().problems; }
+std::vector<std::string> Roots::problems() const {
+  std::vector<std::string> out;
+  for (const Note &note : state_->inside().roots().notes)
+    if (note.effect != Effect::none)
+      out.push_back(note.text);
+  return out;
+}
 
 bool Liveness::is_live(Address object) const { return state_->inside().live().objects.test(object.value()); }
 

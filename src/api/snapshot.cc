@@ -36,7 +36,7 @@ TargetInfo Snapshot::info() const {
   out.server_gc = gc.server;
   out.regions = gc.regions;
   out.gc_heaps = gc.heaps;
-  out.notes = target.notes;
+  out.notes = target.notes.sentences();
   return out;
 }
 

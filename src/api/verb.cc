@@ -128,7 +128,7 @@ Answer no_answer(std::string_view verb, const std::string &target, const std::st
   report::Answer answer;
   answer.command = verb_called(verb).name;
   answer.target = {{"path", target}};
-  answer.headline = answer.error = error;
+  answer.headline.what = answer.error = error;
   return AnswerParts::answer(std::move(answer));
 }
 

@@ -1,16 +1,19 @@
 #include "contract/descriptor.h"
 
+#include "base/missing_value.h"
+
 namespace dnheap {
 
 namespace {
 
 // Makes an error such as "the offset of Thread.LinkNext is neither published …: discovered 8, 16; tables none; each
 // must pass: …"
-Error missing_value(const ContractDescriptor &descriptor, const char *what, const std::string &name) {
+MissingValue missing_value(const ContractDescriptor &descriptor, const char *what, const std::string &name) {
   auto why = descriptor.missing.find(name);
-  return Error(std::string("the ") + what + " " + name +
-               " is neither published by this runtime nor could it be found in its memory" +
-               (why == descriptor.missing.end() ? "" : ": " + why->second));
+  return MissingValue(std::string("the ") + what + " " + name +
+                          " is neither published by this runtime nor could it be found in its memory" +
+                          (why == descriptor.missing.end() ? "" : ": " + why->second),
+                      name);
 }
 
 } // namespace

@@ -61,12 +61,14 @@ std::vector<ElfSegment> read_segments(const ElfHeader &header, Bytes file, Targe
   if (count == 0 || (!is_lost && count < *promised && ends_in_table))
     fail_cut_off("program headers", file);
   if (is_lost)
-    target.notes.push_back(fmt::format("the number of segments, which the section headers hold, is not in the file: {} "
-                                       "were found",
-                                       count_text(count)));
+    target.notes.add(Subject::dump, Effect::none,
+                     fmt::format("the number of segments, which the section headers hold, is not in the file: {} "
+                                 "were found",
+                                 count_text(count)));
   else if (count < *promised)
-    target.notes.push_back(fmt::format("the file says that it has {} segments, but has room for the headers of {}",
-                                       count_text(*promised), count_text(count)));
+    target.notes.add(Subject::dump, Effect::none,
+                     fmt::format("the file says that it has {} segments, but has room for the headers of {}",
+                                 count_text(*promised), count_text(count)));
   return segments;
 }
 
@@ -171,17 +173,18 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   if (given == 0 && cut)
     throw Error(fmt::format("this ELF core is cut off before any memory: the file ends at byte {}", file.size()));
   if (cut) {
-    target.notes.push_back(fmt::format("truncated: {} of {} segments end beyond the file ({} missing): it has {} of {} "
-                                       "bytes",
-                                       count_text(cut), count_text(loads), bytes_text(cut_bytes),
-                                       count_text(file.size()), count_text(whole)));
+    target.notes.add(Subject::dump, Effect::none,
+                     fmt::format("truncated: {} of {} segments end beyond the file ({} missing): it has {} of {} "
+                                 "bytes",
+                                 count_text(cut), count_text(loads), bytes_text(cut_bytes), count_text(file.size()),
+                                 count_text(whole)));
     target.advice = "the last part of a dump describes the runtime: copy the whole file again, or take the "
                     "dump again (disk full? ulimit -c?)";
   }
   if (repeated)
-    target.notes.push_back(
-        fmt::format("{} of {} segments were left out: all together claim more bytes than the file has",
-                    count_text(repeated), count_text(loads)));
+    target.notes.add(Subject::dump, Effect::none,
+                     fmt::format("{} of {} segments were left out: all together claim more bytes than the file has",
+                                 count_text(repeated), count_text(loads)));
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
   std::stable_sort(target.mappings.begin(), target.mappings.end(),
@@ -190,8 +193,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   if (target.architecture == Architecture::arm64)
     target.memory.ignore_top_byte();
   if (u64 lost = given - target.memory.size())
-    target.notes.push_back(
-        fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
+    target.notes.add(Subject::dump, Effect::none,
+                     fmt::format("segments overlap by {}: where they do, the first one counts", bytes_text(lost)));
 }
 
 // At a stack with a lightweight guard page (kernel 6.13 and later) gcore stops reading and writes zeros for the rest of
@@ -204,11 +207,12 @@ void note_lost_stacks(Target &target) {
     lost += !top.empty() && is_zero(top);
   }
   if (lost)
-    target.notes.push_back(fmt::format(
-        "the stacks of {} of {} threads are zeros, so the objects they hold are unknown{}", lost, target.threads.size(),
-        target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
-                                      "createdump, or let the kernel write the core"
-                                    : ""));
+    target.notes.add(Subject::dump, Effect::none,
+                     fmt::format("the stacks of {} of {} threads are zeros, so the objects they hold are unknown{}",
+                                 lost, target.threads.size(),
+                                 target.dump_kind == "gcore" ? ": gcore could not read them; take a dump with "
+                                                               "createdump, or let the kernel write the core"
+                                                             : ""));
 }
 
 // The runtime maps the memory for its types and code twice, through a file that exists in memory only. The kernel and
@@ -231,18 +235,19 @@ void advise_on_shared_memory(Target &target) {
 bool read_description(CoreNotes &notes, Target &target) {
   if (notes.description.empty())
     return false;
-  std::vector<std::string> own_notes = target.notes;
+  const Notes own_notes = target.notes;
   std::vector<AbsentRange> own_absent = target.absent;
   std::string own_advice = target.advice;
   try {
     extracted::apply_description(notes.description, target);
   } catch (const Error &e) {
-    target.notes.push_back(
+    target.notes.add(
+        Subject::dump, Effect::none,
         fmt::format("this core was extracted by dnheap, but its description of the dump cannot be read: {}",
                     printable(e.what(), 200)));
     return false;
   }
-  target.notes.insert(target.notes.end(), own_notes.begin(), own_notes.end());
+  target.notes.add_all(own_notes);
   target.absent.insert(target.absent.end(), own_absent.begin(), own_absent.end());
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });

@@ -49,7 +49,8 @@ public:
     if (target_.crash && target_.crash->number == trap && target_.dump_kind == "gcore")
       target_.crash.reset();
     if (too_many_files_)
-      target_.notes.push_back(fmt::format("only the first {} mapped files were read", most_files));
+      target_.notes.add(Subject::dump, Effect::none,
+                        fmt::format("only the first {} mapped files were read", most_files));
     return {std::move(files_), description_, std::move(initial_)};
   }
 
@@ -190,9 +191,10 @@ CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment>
     }
   }
   if (cut)
-    target.notes.push_back("truncated: the notes end beyond the file, so threads or modules are missing");
+    target.notes.add(Subject::dump, Effect::none,
+                     "truncated: the notes end beyond the file, so threads or modules are missing");
   if (left == 0)
-    target.notes.push_back(fmt::format("only the first {} notes were read", most_notes));
+    target.notes.add(Subject::dump, Effect::none, fmt::format("only the first {} notes were read", most_notes));
   return reader.finish();
 }
 

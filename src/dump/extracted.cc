@@ -19,6 +19,7 @@ constexpr Architecture architectures[] = {Architecture::unknown, Architecture::x
 constexpr OperatingSystem systems[] = {OperatingSystem::unknown, OperatingSystem::linux_os, OperatingSystem::windows,
                                        OperatingSystem::macos};
 constexpr TakenAt::Clock clocks[] = {TakenAt::Clock::dump, TakenAt::Clock::file, TakenAt::Clock::now};
+constexpr Effect effects_of_notes[] = {Effect::none, Effect::numbers, Effect::liveness};
 constexpr const char *outcomes[] = {"used", "rejected", "missing"};
 
 template <class T, std::size_t n> T named(const T (&all)[n], const std::string &name, T otherwise = T{}) {
@@ -137,6 +138,19 @@ Provenance provenance_of(const Json &json) {
   return out;
 }
 
+// Earlier versions wrote no effects. Where the dump's bytes may be wrong, each of their notes may be the reason.
+void read_notes(const Json &json, Notes &to) {
+  const bool is_doubtful = json.at("doubtful").boolean();
+  const Json *effects = json.find("effects");
+  const auto &texts = json.at("notes").list();
+  for (u64 i = 0; i < texts.size(); ++i)
+    to.add(Subject::dump,
+           effects       ? named(effects_of_notes, effects->at(i).text())
+           : is_doubtful ? Effect::numbers
+                         : Effect::none,
+           texts[i].text());
+}
+
 void fill(const Json &json, Target &target) {
   if (number(json.at("version")) != version)
     throw Error("it is of another version of dnheap");
@@ -149,10 +163,8 @@ void fill(const Json &json, Target &target) {
   target.architecture = named(architectures, json.at("architecture").text());
   target.pid = number(json.at("pid"));
   target.program = json.at("program").text();
-  target.is_doubtful = json.at("doubtful").boolean();
   target.advice = json.at("advice").text();
-  for (const Json &note : json.at("notes").list())
-    target.notes.push_back(note.text());
+  read_notes(json, target.notes);
   for (const Json &module : json.at("modules").list())
     target.modules.push_back(module_of(module));
   for (const Json &thread : json.at("threads").list())
@@ -193,9 +205,10 @@ std::string description(const Target &target) {
   add("architecture", json_quoted(name_of(target.architecture)));
   add("pid", std::to_string(target.pid));
   add("program", json_quoted(target.program));
-  add("doubtful", boolean(target.is_doubtful));
+  add("doubtful", boolean(target.notes.have_effect()));
   add("advice", json_quoted(target.advice));
-  add("notes", json_list(target.notes, json_quoted));
+  add("notes", json_list(target.notes, [](const Note &note) { return json_quoted(note.sentence()); }));
+  add("effects", json_list(target.notes, [](const Note &note) { return json_quoted(name_of(note.effect)); }));
   add("modules", json_list(target.modules, module_json));
   add("threads", json_list(target.threads, [](const Thread &thread) {
         return fmt::format(R"({{"id":{},"instruction_pointer":{},"stack_pointer":{},"registers":{}}})", thread.id,

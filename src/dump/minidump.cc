@@ -60,9 +60,9 @@ public:
     read_exception();
     read_memory();
     if (absent_streams_)
-      target_.notes.push_back(fmt::format("truncated: {} of {} streams end beyond the file, which ends at byte {}",
-                                          absent_streams_, streams_.size() + absent_streams_,
-                                          count_text(file_.size())));
+      target_.notes.add(Subject::dump, Effect::none,
+                        fmt::format("truncated: {} of {} streams end beyond the file, which ends at byte {}",
+                                    absent_streams_, streams_.size() + absent_streams_, count_text(file_.size())));
   }
 
 private:
@@ -149,8 +149,8 @@ private:
     u64 start = list.size() == 8 + promised * size ? 8 : 4;
     count = std::min({promised, (list.size() - std::min<u64>(start, list.size())) / size, most});
     if (count < promised)
-      target_.notes.push_back(
-          fmt::format("{} of {} {} are in the file", count_text(count), count_text(promised), what));
+      target_.notes.add(Subject::dump, Effect::none,
+                        fmt::format("{} of {} {} are in the file", count_text(count), count_text(promised), what));
     return count ? list.subspan(start, count * size) : Bytes{};
   }
 
@@ -309,14 +309,16 @@ private:
               : std::string("this minidump holds no memory"));
     read_reserved();
     if (cut_) {
-      target_.notes.push_back(fmt::format("truncated: {} pieces of memory end beyond the file ({} missing)",
-                                          count_text(cut_), bytes_text(cut_bytes_)));
+      target_.notes.add(Subject::dump, Effect::none,
+                        fmt::format("truncated: {} pieces of memory end beyond the file ({} missing)", count_text(cut_),
+                                    bytes_text(cut_bytes_)));
       target_.advice = "copy the whole file again, or take the dump again (disk full?)";
     }
     if (repeated_)
-      target_.notes.push_back(fmt::format("{} pieces of memory were left out: all together claim many times more "
-                                          "bytes than the file has",
-                                          count_text(repeated_)));
+      target_.notes.add(Subject::dump, Effect::none,
+                        fmt::format("{} pieces of memory were left out: all together claim many times more "
+                                    "bytes than the file has",
+                                    count_text(repeated_)));
     std::sort(target_.absent.begin(), target_.absent.end(),
               [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
     std::stable_sort(target_.mappings.begin(), target_.mappings.end(),
@@ -335,7 +337,8 @@ private:
     u64 promised = at<u64>(list, 0), place = at<u64>(list, 8);
     u64 count = std::min<u64>(promised, (list.size() - 16) / memory_size);
     if (count < promised)
-      target_.notes.push_back(
+      target_.notes.add(
+          Subject::dump, Effect::none,
           fmt::format("{} of {} pieces of memory are in the file", count_text(count), count_text(promised)));
     for (u64 i = 0; i < count; ++i) {
       Bytes row = list.subspan(16 + i * memory_size, memory_size);

@@ -51,9 +51,8 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
       if (!target->taken && !target->extraction) // that file is younger than the dump
         if (const std::optional<u64> seconds = modified_at(path))
           target->taken = TakenAt{*seconds, TakenAt::Clock::file};
-      target->is_doubtful = damaged;
       if (!note.empty())
-        target->notes.insert(target->notes.begin(), note);
+        target->notes.add_first(Note{Subject::dump, damaged ? Effect::numbers : Effect::none, note});
       return target;
     }
   throw Error("not a dump: " + what_else(file->bytes()) +

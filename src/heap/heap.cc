@@ -8,21 +8,21 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_problems = 1000;
+constexpr u64 most_notes = 1000;
 
 } // namespace
 
 Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size_(runtime.min_object_size()) {
   collect_absent(runtime.target());
   try {
-    add_segments(runtime.heap_segments(problems_));
+    add_segments(runtime.heap_segments(notes_));
     collect_contexts(runtime);
   } catch (const Error &e) {
     if (runtime.why_no_heap().empty())
       throw;
-    add_problem(std::string("the place of the heap is unknown: ") + e.what());
+    notes_.add(Subject::heap, Effect::numbers, "the place of the heap is unknown: ", e);
   }
-  std::vector<std::string> said_elsewhere;
+  Notes said_elsewhere;
   is_planned_ = runtime.gc_structures_valid(said_elsewhere) == false;
   segment_context_bytes_.resize(segments_.size());
   for (u32 i = 0; i < segments_.size(); ++i)
@@ -32,7 +32,7 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size
       add_problem("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
                   " lies in no segment");
   if (more_problems_)
-    problems_.push_back("and " + count_text(more_problems_) + " more problems of these kinds");
+    notes_.add(Subject::heap, Effect::numbers, "and " + count_text(more_problems_) + " more problems of these kinds");
   std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
 }
@@ -85,8 +85,8 @@ void Heap::add_segments(std::vector<HeapSegment> segments) {
 }
 
 void Heap::add_problem(std::string problem) {
-  if (problems_.size() < most_problems)
-    problems_.push_back(std::move(problem));
+  if (notes_.size() < most_notes)
+    notes_.add(Subject::heap, Effect::numbers, std::move(problem));
   else
     ++more_problems_;
 }
@@ -102,7 +102,7 @@ bool Heap::holds(Address address) const { return is_in(extents_, address); }
 bool Heap::is_frozen(Address address) const { return is_in(frozen_extents_, address); }
 
 void Heap::collect_contexts(const Runtime &runtime) {
-  for (const AllocationContext &context : runtime.allocation_contexts(problems_))
+  for (const AllocationContext &context : runtime.allocation_contexts(notes_))
     contexts_.push_back({context});
   std::erase_if(contexts_, [](const AllocationContext &c) { return c.pointer == 0; });
   std::sort(contexts_.begin(), contexts_.end(), [](const auto &a, const auto &b) { return a.pointer < b.pointer; });

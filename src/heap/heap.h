@@ -2,6 +2,7 @@
 // remain to be walked. Built once from a Runtime in time proportional to the number of segments; reads no object.
 // Immutable afterwards.
 #pragma once
+#include "base/notes.h"
 #include "runtime/runtime.h"
 
 #include <string>
@@ -53,8 +54,8 @@ public:
   u64 context_bytes(u32 segment) const { return segment_context_bytes_[segment]; }
   // True if a collection was planning, or moving objects: then its own words lie between them (heap/plug_words.h).
   bool is_planned() const { return is_planned_; }
-  // Returns sentences about lists that ended early, contexts outside of all segments, and similar problems.
-  std::span<const std::string> problems() const { return problems_; }
+  // Returns what is known about lists that ended early, contexts outside of all segments, and similar problems.
+  const Notes &notes() const { return notes_; }
 
 private:
   using Extents = std::vector<std::pair<Address, Address>>;
@@ -80,7 +81,7 @@ private:
   std::vector<Context> contexts_;    // sorted by pointer, none empty
   std::vector<ObjectRange> ranges_;
   std::vector<Gap> gaps_;
-  std::vector<std::string> problems_;
+  Notes notes_;
   std::vector<u64> segment_context_bytes_;
   u64 segment_bytes_ = 0, context_bytes_ = 0;
   u32 context_count_ = 0;

@@ -14,31 +14,31 @@ HeaderCheck::HeaderCheck(const Runtime &runtime)
 }
 
 void HeaderCheck::read_threads(const Runtime &runtime) {
-  std::vector<std::string> problems;
+  Notes notes;
   std::vector<ThreadData> threads;
   try {
-    threads = runtime.threads(problems);
+    threads = runtime.threads(notes);
   } catch (const Error &e) {
-    problems.push_back(e.what());
+    notes.add(Subject::references, Effect::none, "", e);
   }
-  if (problems.empty() && threads.empty())
-    problems.push_back("the runtime has none");
+  if (notes.empty() && threads.empty())
+    notes.add(Subject::references, Effect::none, "the runtime has none");
   if (const std::string *why = why_not_read(runtime.descriptor(), "SyncBlock"))
-    problems.push_back("the contract SyncBlock " + *why);
+    notes.add(Subject::references, Effect::none, "the contract SyncBlock " + *why);
   std::vector<bool> ids(ObjectHeader::thread_mask + 1);
   for (const ThreadData &thread : threads)
     if (!thread.managed_id)
-      problems.push_back("the runtime does not say what numbers its threads have");
+      notes.add(Subject::references, Effect::none, "the runtime does not say what numbers its threads have");
     else if (*thread.managed_id < ids.size())
       ids[*thread.managed_id] = true;
   // .NET 8 has two thin-lock layouts and does not say which (ClrMD reads both, ThinLockLayout). Runtimes that publish
   // Thread.Id have one.
   const Field *id = runtime.descriptor().find_field("Thread", "Id");
   may_be_old_ = id && id->origin != Origin::published;
-  if (problems.empty())
+  if (notes.empty())
     thread_ids_ = std::move(ids);
   else
-    not_checked_.push_back("whether the threads exist that hold objects' locks: " + problems.front());
+    not_checked_.push_back("whether the threads exist that hold objects' locks: " + notes.front().text);
 }
 
 std::optional<BadHeader> HeaderCheck::look(Address object, ObjectHeader header) const {

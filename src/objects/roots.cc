@@ -25,9 +25,9 @@ public:
 
   void add_threads() {
     try {
-      threads_ = runtime_.threads(to_.problems);
+      threads_ = runtime_.threads(to_.notes);
     } catch (const Error &e) {
-      to_.problems.push_back(std::string("the thread list was not found: ") + e.what());
+      to_.notes.add(Subject::roots, Effect::liveness, "the thread list was not found: ", e);
     }
     for (const ThreadData &thread : threads_) {
       numbers_.emplace(thread.address, static_cast<u32>(to_.threads.size() + 1));
@@ -39,7 +39,7 @@ public:
   // objects of types that cannot be unloaded) as always alive (gc.cpp, IsPromoted), so its value is a root.
   void add_handles() {
     const Gc &gc = runtime_.gc();
-    for (const HandleData &h : gc.get_handles(gc.get_supported_handle_types(), to_.problems)) {
+    for (const HandleData &h : gc.get_handles(gc.get_supported_handle_types(), to_.notes)) {
       if (h.type == HandleType::dependent) {
         if (!h.secondary || !*h.secondary)
           continue;
@@ -71,7 +71,7 @@ public:
   }
 
   void add_statics() {
-    std::vector<StaticRoot> statics = runtime_.static_roots(to_.problems);
+    std::vector<StaticRoot> statics = runtime_.static_roots(to_.notes);
     for (StaticRoot &s : statics) {
       u32 name = static_cast<u32>(to_.names.size());
       to_.names.push_back(std::move(s.name));
@@ -126,7 +126,8 @@ private:
       to_.roots.push_back(root);
     }
     if (missing)
-      to_.problems.push_back("the queue of objects to be finalized is partly not in this dump");
+      to_.notes.add(Subject::roots, Effect::liveness,
+                    "the queue of objects to be finalized is partly not in this dump");
   }
 
   // NativeAOT keeps the objects that hold statics alive through an array (the spine) below a handle. Users want to see
@@ -182,7 +183,8 @@ private:
       u64 length = memory_.try_load<u32>(holder + p_).value_or(0);
       for (u64 i = 0; i < length; ++i) {
         if (++elements > max_holder_elements) {
-          to_.problems.push_back("not every element of the arrays that hold static fields was looked at");
+          to_.notes.add(Subject::roots, Effect::liveness,
+                        "not every element of the arrays that hold static fields was looked at");
           return;
         }
         Address slot = holder + (2 + i) * p_;
@@ -221,7 +223,7 @@ template <class Step> void attempt(RootSet &to, const char *what, Step step) {
   } catch (const Interrupted &) {
     throw;
   } catch (const Error &e) {
-    to.problems.push_back(std::string(what) + " could not be read: " + e.what());
+    to.notes.add(Subject::roots, Effect::liveness, std::string(what) + " could not be read: ", e);
   }
 }
 
@@ -296,9 +298,10 @@ void add_lost_roots(const RootOptions &options, RootSet &to) {
     look("dependent handles", handle.handle, handle.value);
   }
   for (const auto &[kind, lost] : by_kind)
-    to.problems.push_back(kind + ": " + count_text(lost.count) + (lost.count == 1 ? " points" : " point") +
-                          " at no object (the first, " + hex(lost.slot) + ", at " + hex(lost.object) +
-                          "), and what was held that way seems to be dead");
+    to.notes.add(Subject::roots, Effect::liveness,
+                 kind + ": " + count_text(lost.count) + (lost.count == 1 ? " points" : " point") +
+                     " at no object (the first, " + hex(lost.slot) + ", at " + hex(lost.object) +
+                     "), and what was held that way seems to be dead");
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // tables, visits all loaded types, and scans the stacks; it takes a second for millions of handles, else some 10 ms.
 // One thread at a time. The result is plain data.
 #pragma once
+#include "base/notes.h"
 #include "runtime/handle_data.h"
 #include "runtime/runtime.h"
 
@@ -70,8 +71,7 @@ struct RootSet {
   std::vector<Address> holders;
   // All static fields by slot, including those of collectible types, which are no roots.
   std::vector<NamedSlot> slots;
-  std::vector<std::string> problems;
-  std::vector<std::string> notes; // how some roots were found; nothing is missing because of these
+  Notes notes; // about roots that could not be read; those without an effect say how some were found
 
   const std::string &name(const Root &root) const { return names[root.name]; }
   const RootThread *thread(const Root &root) const { return root.thread ? &threads[root.thread - 1] : nullptr; }
@@ -90,7 +90,7 @@ struct RootOptions {
   // none.
   std::function<bool(Address)> is_frozen = {};
   // True if an object begins there. A root that leads to no object means that the root or the object is damaged; what
-  // it held looks dead, so it is reported in RootSet::problems. Null: not checked.
+  // it held looks dead, so it is reported in RootSet::notes. Null: not checked.
   std::function<bool(Address)> is_object = {};
 };
 

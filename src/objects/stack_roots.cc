@@ -31,8 +31,9 @@ public:
     const u64 p = format_.pointer_size;
     start = align_up(start, p);
     if (end - start > max_stack) {
-      to_.problems.push_back("of " + to_.threads[number - 1].text() + " only the first " + bytes_text(max_stack) +
-                             " of the stack's " + bytes_text(end - start) + " were scanned");
+      to_.notes.add(Subject::stacks, Effect::liveness,
+                    "of " + to_.threads[number - 1].text() + " only the first " + bytes_text(max_stack) +
+                        " of the stack's " + bytes_text(end - start) + " were scanned");
       end = start + max_stack;
     }
     u64 missing = end - std::min(start, end);
@@ -42,8 +43,9 @@ public:
     for (; range != ranges.end() && range->address < end; ++range)
       missing -= known_part(align_up(std::max(start, range->address), p), std::min(end, range->end()), number);
     if (missing >= p)
-      to_.problems.push_back(bytes_text(missing / p * p) + " of the stack of " + to_.threads[number - 1].text() +
-                             " are not in this dump, so it may hold objects that are not shown");
+      to_.notes.add(Subject::stacks, Effect::liveness,
+                    bytes_text(missing / p * p) + " of the stack of " + to_.threads[number - 1].text() +
+                        " are not in this dump, so it may hold objects that are not shown");
   }
 
 private:
@@ -197,21 +199,25 @@ private:
     else
       scan_.stack(start, stack->end, number);
     if (stack->is_all)
-      to_.problems.push_back(to_.threads[number - 1].text() +
-                             " is not on its own stack, as in the handler of a signal, and how much of that was in use "
-                             "is not known: all of it was looked at, so it may seem to hold objects that it does not");
+      to_.notes.add(Subject::stacks, Effect::liveness,
+                    to_.threads[number - 1].text() +
+                        " is not on its own stack, as in the handler of a signal, and how much of that was in use "
+                        "is not known: all of it was looked at, so it may seem to hold objects that it does not");
   }
 
   // If no stack at all could be walked for one reason, the roots' kind says so already.
   void add_notes() {
     if (unknown_stack_)
-      to_.problems.push_back("where the stacks of " + count_text(unknown_stack_) +
-                             " threads end is not known, so of those only the registers were looked at");
+      to_.notes.add(Subject::stacks, Effect::liveness,
+                    "where the stacks of " + count_text(unknown_stack_) +
+                        " threads end is not known, so of those only the registers were looked at");
     if (unknown_registers_)
-      to_.problems.push_back("of " + count_text(unknown_registers_) +
-                             " threads of the runtime the dump has no registers, so their stacks were not looked at");
+      to_.notes.add(Subject::stacks, Effect::liveness,
+                    "of " + count_text(unknown_registers_) +
+                        " threads of the runtime the dump has no registers, so their stacks were not looked at");
     if (not_objects_)
-      to_.notes.push_back(count_text(not_objects_) + " references of methods' variables lead to no object");
+      to_.notes.add(Subject::stacks, Effect::none,
+                    count_text(not_objects_) + " references of methods' variables lead to no object");
     if (walked_ == 0 && not_walked_.size() <= 1)
       return;
     constexpr u64 shown = 8;
@@ -221,8 +227,10 @@ private:
         text += (i ? ", " : "") + threads[i];
       if (threads.size() > shown)
         text += " and " + count_text(threads.size() - shown) + " more";
-      to_.notes.push_back("the stack of " + text +
-                          " was looked at word by word from where it could not be followed: " + why);
+      to_.notes.add(Note{.subject = Subject::stacks,
+                         .text = "the stack of " + text +
+                                 " was looked at word by word from where it could not be followed: " + why,
+                         .key = why});
     }
   }
 
@@ -242,7 +250,8 @@ private:
 void add_stack_roots(const Runtime &runtime, std::span<const ThreadData> threads, const ObjectAt &object_at,
                      RootSet &to) {
   if (runtime.target().threads.empty()) {
-    to.problems.push_back("the stacks were not looked at: the dump says nothing of the threads' registers");
+    to.notes.add(Subject::stacks, Effect::liveness,
+                 "the stacks were not looked at: the dump says nothing of the threads' registers");
     return;
   }
   StackRoots(runtime, threads, object_at, to).run();

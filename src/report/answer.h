@@ -1,7 +1,8 @@
 // Answer: the complete answer of a verb, independent of the output format: what was examined, how much of it could be
 // read, the tables, and the command to run next.
 #pragma once
-#include "report/notes.h"
+#include "base/notes.h"
+#include "report/headline.h"
 #include "report/table.h"
 
 namespace dnheap::report {
@@ -14,17 +15,22 @@ struct Completeness {
   };
   bool is_walked = true; // false: these numbers are unknown, as the answer needs no walk of the heap
   u64 objects = 0, bytes = 0, bad_objects = 0;
-  bool complete = true;
-  // Position of the word "complete" in the headline, if it is there; at the headline's end when that is made.
-  std::optional<std::size_t> word_in_headline;
   std::vector<Gap> gaps;                 // not walked; text shows the first few
   Notes notes;                           // about odd or missing things
   u64 more_gaps = 0, more_gap_bytes = 0; // gaps that are not in the list
+  bool has_heap = true;                  // false: the dump holds only pieces of it, or nothing
+  u64 unsound = 0;                       // what `verify` found wrong
+  u64 incomplete_records = 0;            // of records that the answer is made of
+
+  // True if nothing is missing: no gap, nothing unsound, and no note with an effect.
+  bool complete() const {
+    return gaps.empty() && !more_gaps && !bad_objects && !unsound && !incomplete_records && !notes.have_effect();
+  }
 };
 
 struct Answer {
   std::string command;                      // the verb
-  std::string headline;                     // first line of text: target, runtime, version, how complete
+  Headline headline;                        // first line of text: target, runtime, version, how complete
   std::string lead;                         // sentences before all tables: what ended the process
   std::vector<Fact> target;                 // JSON's "target", in this order
   std::optional<Completeness> completeness; // absent for verbs that read no heap

@@ -28,11 +28,11 @@ void write_github(const Answer &answer, const WriteOptions &options, Sink &sink)
       out += (check.exceeded ? "::error title=dnheap " : "::warning title=dnheap ") + answer.command +
              "::" + escaped_command(check.text + " (" + check.place + ")") + "\n";
   });
-  if (answer.completeness && !answer.completeness->complete)
-    for (const report::Note &note : answer.completeness->notes)
-      out += "::warning title=dnheap " + answer.command + "::" + escaped_command(note.whole()) + "\n";
+  if (answer.completeness && !answer.completeness->complete())
+    for (const Note &note : answer.completeness->notes)
+      out += "::warning title=dnheap " + answer.command + "::" + escaped_command(note.sentence()) + "\n";
   out += "::notice title=dnheap " + answer.command +
-         "::" + escaped_command(answer.headline + (answer.lead.empty() ? "" : ". " + answer.lead)) + "\n";
+         "::" + escaped_command(headline_text(answer) + (answer.lead.empty() ? "" : ". " + answer.lead)) + "\n";
   sink.write(out);
   sink.flush();
 }

@@ -8,12 +8,25 @@ namespace {
 
 constexpr std::string_view schema = "dnheap/1";
 
+// The notes for scripts, in the order of the sentences.
+void append_noted(std::string &out, const Notes &notes) {
+  out += ",\"noted\":[";
+  for (const Note &note : notes) {
+    out += &note == &notes.front() ? "\n" : ",\n";
+    append_json_object(out, {{"subject", name_of(note.subject)},
+                             {"effect", name_of(note.effect)},
+                             {"text", note.text},
+                             {"remedy", text_cell(note.remedy)}});
+  }
+  out += ']';
+}
+
 void append_completeness(std::string &out, const Completeness &completeness) {
   auto walked = [&](u64 count) { return completeness.is_walked ? std::to_string(count) : "null"; };
   out += "{\"objects\":" + walked(completeness.objects);
   out += ",\"bytes\":" + walked(completeness.bytes);
   out += ",\"bad_objects\":" + walked(completeness.bad_objects);
-  out += std::string(",\"complete\":") + (completeness.complete ? "true" : "false");
+  out += std::string(",\"complete\":") + (completeness.complete() ? "true" : "false");
   out += ",\"gaps\":[";
   for (u64 i = 0; i < completeness.gaps.size(); ++i) {
     const Completeness::Gap &gap = completeness.gaps[i];
@@ -27,8 +40,9 @@ void append_completeness(std::string &out, const Completeness &completeness) {
     out += '}';
   }
   out += "],\"notes\":";
-  const std::vector<std::string> notes = completeness.notes.whole();
+  const std::vector<std::string> notes = completeness.notes.sentences();
   append_json(out, std::vector<Cell>(notes.begin(), notes.end()), Kind::nested);
+  append_noted(out, completeness.notes);
   out += '}';
 }
 

@@ -51,10 +51,10 @@ void write_junit(const Answer &answer, const WriteOptions &options, Sink &sink) 
   });
   const std::string counts = "tests=\"" + std::to_string(tests) + "\" failures=\"" + std::to_string(failures) +
                              "\" errors=\"0\" skipped=\"" + std::to_string(skipped) + "\"";
-  std::string said = answer.headline + "\n";
+  std::string said = headline_text(answer) + "\n";
   if (answer.completeness)
-    for (const report::Note &note : answer.completeness->notes)
-      said += "note: " + note.whole() + "\n";
+    for (const Note &note : answer.completeness->notes)
+      said += "note: " + note.sentence() + "\n";
   std::string lines;
   for (std::string_view rest = said; !rest.empty();) {
     const std::size_t end = rest.find('\n');

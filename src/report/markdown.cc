@@ -87,8 +87,8 @@ private:
 
 void write_completeness(const Completeness &completeness, Sink &sink) {
   std::string out;
-  for (const report::Note &note : completeness.notes)
-    out += "- note: " + escaped(note.whole()) + "\n";
+  for (const Note &note : completeness.notes)
+    out += "- note: " + escaped(note.sentence()) + "\n";
   for (u64 i = 0; i < completeness.gaps.size(); ++i) {
     constexpr u64 most = 5;
     if (i == most) {
@@ -107,8 +107,8 @@ void write_completeness(const Completeness &completeness, Sink &sink) {
 
 void write_markdown(const Answer &answer, const WriteOptions &options, Sink &sink) {
   sink.write("### dnheap " + escaped(answer.command) + "\n");
-  if (!answer.headline.empty())
-    sink.write("\n" + escaped(answer.headline) + "\n");
+  if (const std::string headline = headline_text(answer); !headline.empty())
+    sink.write("\n" + escaped(headline) + "\n");
   for (std::string_view paragraph : paragraphs_of(answer.lead))
     sink.write("\n" + escaped(paragraph) + "\n");
   for (const Table *table : tables_to_write(answer, options, Shown::in_text))

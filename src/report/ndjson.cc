@@ -28,14 +28,14 @@ void append_members(std::string &out, const Table &table, const Row &row) {
 // Leaves out the list of gaps, which has no bound.
 void append_completeness(std::string &out, const Completeness &completeness) {
   std::vector<Cell> notes;
-  for (const report::Note &note : completeness.notes)
+  for (const Note &note : completeness.notes)
     if (notes.size() < most_notes)
-      notes.push_back(shortened(note.whole(), longest_note));
+      notes.push_back(shortened(note.sentence(), longest_note));
   auto walked = [&](u64 count) { return completeness.is_walked ? Cell(count) : Cell(); };
   append_json_object(out, {{"objects", walked(completeness.objects)},
                            {"bytes", walked(completeness.bytes)},
                            {"bad_objects", walked(completeness.bad_objects)},
-                           {"complete", completeness.complete},
+                           {"complete", completeness.complete()},
                            {"gaps", completeness.gaps.size() + completeness.more_gaps},
                            {"notes", notes}});
 }

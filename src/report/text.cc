@@ -55,8 +55,8 @@ private:
 void write_completeness(const Completeness &completeness, bool all, Sentences &to, Sink &sink) {
   if (!completeness.notes.empty() || !completeness.gaps.empty())
     sink.write("\n");
-  for (const report::Note &note : completeness.notes)
-    to.write_warning("note:", note.whole());
+  for (const Note &note : completeness.notes)
+    to.write_warning("note:", note.sentence());
   const u64 shown = all ? completeness.gaps.size() : std::min<u64>(completeness.gaps.size(), gaps_shown);
   for (u64 i = 0; i < shown; ++i) {
     const Completeness::Gap &gap = completeness.gaps[i];
@@ -83,8 +83,8 @@ void write_lead(std::string_view lead, Sentences &to, Sink &sink) {
 
 void write_text(const Answer &answer, const WriteOptions &options, Sink &sink) {
   Sentences sentences(options, sink);
-  if (!answer.headline.empty())
-    sentences.write(answer.headline);
+  if (const std::string headline = headline_text(answer); !headline.empty())
+    sentences.write(headline);
   write_lead(answer.lead, sentences, sink);
   for (const Table *table : tables_to_write(answer, options, Shown::in_text)) {
     sink.write("\n");

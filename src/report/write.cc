@@ -32,15 +32,15 @@ std::string unsaid(const Answer &answer) {
           (c.gaps.size() + c.more_gaps == 1 ? " gap" : " gaps") + " not walked, the first at " +
           hex(c.gaps.front().start) + ": " + c.gaps.front().reason;
   else if (!c.notes.empty())
-    out = c.notes.begin()->whole();
-  else if (!c.complete)
+    out = c.notes.begin()->sentence();
+  else if (!c.complete())
     out = count_text(c.bad_objects) + " bad objects";
   if (out.empty())
     return "";
   const u64 more = c.notes.size() - (c.gaps.empty() && !c.notes.empty() ? 1 : 0);
   if (more)
     out += "; " + count_text(more) + " more " + (more == 1 ? "note" : "notes") + " with --format json";
-  return (c.complete ? "note: " : "INCOMPLETE: ") + out;
+  return (c.complete() ? "note: " : "INCOMPLETE: ") + out;
 }
 
 const Writer *find_writer(std::string_view name) {

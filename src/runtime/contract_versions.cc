@@ -1,5 +1,6 @@
 #include "runtime/contract_versions.h"
 
+#include "base/missing_value.h"
 #include "base/text.h"
 #include "runtime/object_header.h"
 
@@ -108,7 +109,7 @@ const std::string *why_not_read(const ContractDescriptor &descriptor, std::strin
 
 void require_reader(const ContractDescriptor &descriptor, std::string_view contract) {
   if (const std::string *why = why_not_read(descriptor, contract))
-    throw Error("the contract " + std::string(contract) + " " + *why);
+    throw MissingValue("the contract " + std::string(contract) + " " + *why, "contract " + std::string(contract));
 }
 
 } // namespace dnheap

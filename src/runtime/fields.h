@@ -4,6 +4,7 @@
 // fields (some µs each); after that, reference() costs a look-up and one binary search. It keeps what it has read, and
 // each name of a reference once. From one thread at a time.
 #pragma once
+#include "base/notes.h"
 #include "metadata/signature.h"
 
 #include <memory>
@@ -92,7 +93,7 @@ public:
   virtual std::optional<DelegateList> delegate_list(Address object, Address method_table);
 
   // Why fields are unknown: one line per reason.
-  virtual std::vector<std::string> problems() const { return {}; }
+  virtual Notes notes() const { return {}; }
 
 protected:
   ReferenceName intern(std::string text);

@@ -4,6 +4,7 @@
 // read the target at each call; lists are capped, and cycles are detected. They throw Error when something needed is
 // unreadable, and may be called from any thread.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 #include "runtime/gc_data.h"
 #include "runtime/handle_data.h"
@@ -55,9 +56,8 @@ public:
 
   virtual GCHeapSegmentData get_heap_segment_data(Address segment) const = 0;
   // Returns all segments of one heap, oldest generation first. A list that is cut short by missing memory, or has a
-  // cycle, ends there, and the problem is added to `problems`.
-  virtual std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap,
-                                                                 std::vector<std::string> &problems) const = 0;
+  // cycle, ends there, and the problem is added to `notes`.
+  virtual std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap, Notes &notes) const = 0;
   // Rounds an object's size up to the bytes that it takes in the heap.
   static u64 align_object_size(u64 size, Format format, bool large) {
     return align_up(size, large ? 8 : format.pointer_size);
@@ -68,7 +68,7 @@ public:
   static Address get_potential_next_object_address(Address address, u64 aligned_size, GCSegmentGeneration generation,
                                                    std::span<const AllocationContext> contexts, Format format);
 
-  // Handles. Problems (tables or segments that are not in the dump, lists with a cycle) are added to `problems`; the
+  // Handles. Problems (tables or segments that are not in the dump, lists with a cycle) are added to `notes`; the
   // rest is returned.
 
   // The kinds of handles that this runtime's tables may hold. Kinds of features that it publishes as switched off are
@@ -77,21 +77,19 @@ public:
   // Maps numbers to kinds; unknown numbers are left out.
   static std::vector<HandleType> get_handle_types(std::span<const u32> types);
   // Every handle of these kinds whose object is not null, by table, segment, kind and position.
-  virtual std::vector<HandleData> get_handles(std::span<const HandleType> types,
-                                              std::vector<std::string> &problems) const = 0;
+  virtual std::vector<HandleData> get_handles(std::span<const HandleType> types, Notes &notes) const = 0;
   // The second word of a handle; absent if its block has none, for which the specification has 0.
   virtual std::optional<u64> get_handle_extra_info(Address handle) const = 0;
   // One per segment of a table; `heap` is the number of the table.
-  virtual std::vector<GCMemoryRegionData> get_handle_table_memory_regions(std::vector<std::string> &problems) const = 0;
+  virtual std::vector<GCMemoryRegionData> get_handle_table_memory_regions(Notes &notes) const = 0;
 
   // Memory without objects.
 
   // Reserved bytes of the card tables with all that is allocated with them (bricks, bundles, mark array, …). Absent if
   // the runtime does not publish them.
-  virtual std::optional<std::vector<GCMemoryRegionData>>
-  get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const = 0;
+  virtual std::optional<std::vector<GCMemoryRegionData>> get_gc_bookkeeping_memory_regions(Notes &notes) const = 0;
   // Free regions and segments: kept for later, or to be given back to the system. Committed bytes.
-  virtual std::vector<GCMemoryRegionData> get_gc_free_regions(std::vector<std::string> &problems) const = 0;
+  virtual std::vector<GCMemoryRegionData> get_gc_free_regions(Notes &notes) const = 0;
 
 protected:
   Gc() = default;

@@ -4,6 +4,7 @@
 // kept. From one thread at a time. See Runtime::il_code(), which it must not outlive.
 #pragma once
 #include "base/integers.h"
+#include "base/notes.h"
 
 #include <optional>
 #include <string>
@@ -38,9 +39,9 @@ public:
   // Returns the number of methods whose debug info is not in the dump, or is unsound.
   virtual u64 unread_methods() const = 0;
 
-  // Returns the loaded modules, in load order. The reason for a list that ends early is added to `problems`. Throws
+  // Returns the loaded modules, in load order. The reason for a list that ends early is added to `notes`. Throws
   // Error if there is no list to be found.
-  virtual std::vector<Address> modules(std::vector<std::string> &problems) const = 0;
+  virtual std::vector<Address> modules(Notes &notes) const = 0;
   // Null when it cannot be found. Valid as long as the runtime.
   virtual const Metadata *metadata(Address module) = 0;
   // "System.Private.CoreLib.dll" or "<dynamic module 0x…>".

@@ -37,11 +37,11 @@ u64 bytes_in(const Extents &extents, Address start, Address end) {
 
 } // namespace
 
-std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &problems) const {
+std::vector<GCHeapSegment> Runtime::heap_segments(Notes &notes) const {
   std::vector<GCHeapSegment> out;
   std::vector<Address> heaps = gc_->get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i)
-    for (const GCHeapSegmentInfo &info : gc_->enumerate_heap_segments(gc_->get_heap_data(heaps[i]), problems))
+    for (const GCHeapSegmentInfo &info : gc_->enumerate_heap_segments(gc_->get_heap_data(heaps[i]), notes))
       out.push_back({info, i});
   return out;
 }
@@ -49,9 +49,9 @@ std::vector<GCHeapSegment> Runtime::heap_segments(std::vector<std::string> &prob
 // A generation has a context of its own only while the GC plans moves: the memory there still holds the old objects, or
 // the free space that is to be filled. See gc.cpp, adjust_limit() and fix_older_allocation_area(). Unlike a thread's,
 // such a context has no room behind it when it is used up.
-std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::string> &problems) const {
+std::vector<AllocationContext> Runtime::allocation_contexts(Notes &notes) const {
   std::vector<AllocationContext> out;
-  std::vector<std::string> said_elsewhere;
+  Notes said_elsewhere;
   if (gc_structures_valid(said_elsewhere) != false)
     for (Address heap : gc_->get_gc_heaps())
       for (const GCGenerationData &generation : gc_->get_heap_data(heap).generation_table)
@@ -60,11 +60,13 @@ std::vector<AllocationContext> Runtime::allocation_contexts(std::vector<std::str
   if (std::optional<AllocationContext> global = gc_->get_global_allocation_context())
     out.push_back(*global);
   try {
-    for (const ThreadData &thread : threads(problems))
+    Notes of_threads;
+    for (const ThreadData &thread : threads(of_threads))
       out.push_back(thread.allocation_context);
+    notes.add_all(of_threads.up_to(Effect::numbers)); // objects in a context that was not skipped are no more than that
   } catch (const Error &e) {
-    problems.push_back(
-        std::string("the thread list was not found, so allocation contexts of threads were not skipped: ") + e.what());
+    notes.add(Subject::heap, Effect::numbers,
+              "the thread list was not found, so allocation contexts of threads were not skipped: ", e);
   }
   return out;
 }
@@ -73,11 +75,11 @@ GCFlavour Runtime::gc_flavour() const {
   return {gc_->get_gc_identifiers(), gc_->is_server(), gc_->has_regions(), gc_->get_gc_heap_count()};
 }
 
-std::optional<bool> Runtime::gc_structures_valid(std::vector<std::string> &problems) const {
+std::optional<bool> Runtime::gc_structures_valid(Notes &notes) const {
   try {
     return gc_->get_gc_structures_valid();
   } catch (const Error &e) {
-    problems.push_back(std::string("unknown whether a GC was in progress: ") + e.what());
+    notes.add(Subject::gc, Effect::numbers, "unknown whether a GC was in progress: ", e);
     return std::nullopt;
   }
 }
@@ -101,11 +103,11 @@ MethodText Runtime::method_text(Address method_desc) const {
   return {name, name, ""};
 }
 
-std::vector<LoadedAssembly> Runtime::assemblies(std::vector<std::string> &) const { return {}; }
+std::vector<LoadedAssembly> Runtime::assemblies(Notes &) const { return {}; }
 
-std::vector<StaticRoot> Runtime::static_roots(std::vector<std::string> &problems) const {
-  problems.push_back(std::string("static fields are not named: of the runtime kind ") + kind() +
-                     " they cannot be read yet");
+std::vector<StaticRoot> Runtime::static_roots(Notes &notes) const {
+  notes.add(Subject::statics, Effect::liveness,
+            std::string("static fields are not named: of the runtime kind ") + kind() + " they cannot be read yet");
   return {};
 }
 
@@ -132,10 +134,10 @@ void Runtime::look_for_heap() {
 // that holds a part of the heap. A dump that holds hardly any of the heap, and never did, is of a kind without heap.
 std::string Runtime::why_not_enough() const {
   const Extents absent = extents_of(target_.absent);
-  std::vector<std::string> problems;
+  Notes notes;
   u64 total = 0, known = 0, lost = 0;
   try {
-    for (const GCHeapSegment &s : heap_segments(problems)) {
+    for (const GCHeapSegment &s : heap_segments(notes)) {
       if (!s.is_sound() || s.start == s.end || s.generation == GCSegmentGeneration::frozen)
         continue;
       total += s.end - s.start;
@@ -143,15 +145,15 @@ std::string Runtime::why_not_enough() const {
       lost += bytes_in(absent, s.start, s.end);
     }
   } catch (const Unreadable &e) { // unsound segments are reported elsewhere
-    problems.push_back(e.what());
+    notes.add(Subject::heap, Effect::numbers, "", e);
   }
-  const bool no_segment = total == 0 && !problems.empty(); // not even the lists of segments are in the dump
+  const bool no_segment = total == 0 && !notes.empty(); // not even the lists of segments are in the dump
   if (!no_segment && known + lost >= total / 16)
     return "";
   const std::string what = no_segment
                                ? "the dump holds nothing of the managed heap"
                                : "the dump holds " + bytes_text(known) + " of the managed heap's " + bytes_text(total);
-  const std::string first = no_segment ? "; " + problems.front() : "";
+  const std::string first = no_segment ? "; " + notes.front().text : "";
   if (!target_.advice.empty()) // the dump has lost memory of some kind
     return what + first;
   return what +

@@ -3,6 +3,7 @@
 // target in some 10 ms; holds references to the Target, which must outlive it. What only some kinds have is asked here
 // as well: the others return nothing, and nobody outside of runtime/ asks of which kind a runtime is.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 #include "runtime/assembly.h"
 #include "runtime/fields.h"
@@ -55,20 +56,20 @@ public:
   const Gc &gc() const { return *gc_; }
   // That other contract; null: the runtime has gc().
   virtual const GcNf16 *gc_nf16() const { return nullptr; }
-  // The segments that heap/ is built from, by heap, then in the GC's order. Unreadable parts are added to `problems`.
-  virtual std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const;
+  // The segments that heap/ is built from, by heap, then in the GC's order. Unreadable parts are added to `notes`.
+  virtual std::vector<GCHeapSegment> heap_segments(Notes &notes) const;
   // Allocation contexts of generations, of threads, and the global one; null ones among them.
-  virtual std::vector<AllocationContext> allocation_contexts(std::vector<std::string> &problems) const;
+  virtual std::vector<AllocationContext> allocation_contexts(Notes &notes) const;
   // Bytes that the GC keeps free behind each of these.
   virtual u64 min_object_size() const { return 3 * u64{memory().format().pointer_size}; }
   virtual GCFlavour gc_flavour() const;
-  // True if the GC was changing the heap. Nullopt: unknown, and the reason is added to `problems`.
-  virtual std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const;
+  // True if the GC was changing the heap. Nullopt: unknown, and the reason is added to `notes`.
+  virtual std::optional<bool> gc_structures_valid(Notes &notes) const;
   virtual TypeSystem &types() const = 0; // it caches
   // Names of fields and references; references are named by their offset if the kind of runtime has no names.
   virtual Fields &fields() const { return unnamed_fields_; } // it caches
   // As Thread1::get_threads().
-  virtual std::vector<ThreadData> threads(std::vector<std::string> &problems) const = 0;
+  virtual std::vector<ThreadData> threads(Notes &notes) const = 0;
   // More data on one of those threads.
   virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
   // Returns where one of those threads is, and what its frames hold. Kinds of runtime whose stacks are not read return
@@ -98,11 +99,11 @@ public:
   // several threads at once.
   virtual std::vector<SavedVariable> saved_variables(const ResumePoint &) const { return {}; }
   // Returns the assemblies that the program has loaded, with their origin; none if the kind of runtime does not list
-  // them. Not from several threads at once. The reason for a list that ends early is added to `problems`.
-  virtual std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const;
+  // them. Not from several threads at once. The reason for a list that ends early is added to `notes`.
+  virtual std::vector<LoadedAssembly> assemblies(Notes &notes) const;
   // Returns every static field and thread static that refers to an object, by slot. Names types, so not from several
-  // threads at once. Unreadable parts are added to `problems`.
-  virtual std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
+  // threads at once. Unreadable parts are added to `notes`.
+  virtual std::vector<StaticRoot> static_roots(Notes &notes) const;
   // Returns the memory that holds generated code and stubs, by address, then the loader heaps that these types belong
   // to; none if the kind of runtime does not list them.
   virtual std::vector<RuntimeBlock> own_blocks(std::span<const Address> method_tables) const;

@@ -2,6 +2,7 @@
 // DOTNET_StressLog=1. Plain data.
 #pragma once
 #include "base/integers.h"
+#include "base/notes.h"
 
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ struct StressLog {
   u64 start_time = 0; // in units of 100 ns since 1601
   u64 threads = 0;
   std::vector<StressMessage> messages; // oldest first
-  std::vector<std::string> problems;
+  Notes notes;
 };
 
 } // namespace dnheap

@@ -4,6 +4,7 @@
 // one.
 #pragma once
 #include "base/integers.h"
+#include "base/notes.h"
 
 #include <optional>
 #include <string>
@@ -34,7 +35,7 @@ public:
   // 0: the type is not collectible, or that is unknown.
   virtual Address loader_allocator_object(Address) const { return 0; }
   // Returns the full name as ClrMD spells it (metadata/type_name.h). If it is unknown, a text that identifies the type,
-  // with the reason in problems(). Valid as long as this object.
+  // with the reason in notes(). Valid as long as this object.
   virtual const std::string &name(Address method_table) = 0;
   // Returns the assembly of a type: "Shop.Core.dll"; for an array or instance, the one that defines the outermost type.
   // Empty: unknown.
@@ -42,7 +43,7 @@ public:
   // True if .NET's own types have names. Without them, tasks, exceptions and locks cannot be identified.
   virtual bool knows_framework() { return true; }
   // Why names are unknown: one line per reason, with its count.
-  virtual std::vector<std::string> problems() const = 0;
+  virtual Notes notes() const = 0;
 };
 
 } // namespace dnheap

@@ -32,7 +32,7 @@ ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
     : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
       p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), searched_(snapshot.searches()->pages()),
       types_(snapshot.runtime().types(), heap_), cursor_(heap_, snapshot.runtime()) {
-  std::vector<std::string> ignored; // `roots` already reports these problems
+  Notes ignored; // `roots` already reports these problems
   gaps_ = snapshot.tally().walk.gaps.stretches();
   stacks_ = scanned_stacks(snapshot.target(), snapshot.runtime().threads(ignored));
   merge_stretches(stacks_);

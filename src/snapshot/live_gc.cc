@@ -33,9 +33,9 @@ std::optional<GcFigures> LiveGc::try_to_look() const {
   if (!gc->get_gc_structures_valid())
     return std::nullopt;
   GcFigures out;
-  std::vector<std::string> problems;
+  Notes notes;
   for (const Address heap : gc->get_gc_heaps()) {
-    for (const GCHeapSegmentInfo &segment : gc->enumerate_heap_segments(gc->get_heap_data(heap), problems))
+    for (const GCHeapSegmentInfo &segment : gc->enumerate_heap_segments(gc->get_heap_data(heap), notes))
       if (segment.is_sound())
         out.bytes[static_cast<u64>(segment.generation)] += segment.end - segment.start;
     try {
@@ -46,7 +46,7 @@ std::optional<GcFigures> LiveGc::try_to_look() const {
   // Memory that was read is cached, so a fresh target asks the process anew.
   const std::unique_ptr<Target> after =
       LinuxProcess(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch}).take_target();
-  if (!problems.empty() || !make_gc(after->memory, descriptor_, options_.hints.gc_readers)->get_gc_structures_valid())
+  if (!notes.empty() || !make_gc(after->memory, descriptor_, options_.hints.gc_readers)->get_gc_structures_valid())
     return std::nullopt;
   return out;
 }

@@ -115,8 +115,8 @@ std::unique_ptr<Snapshot> Snapshot::attach(u64 pid, const SnapshotOptions &optio
         std::make_unique<LinuxProcess>(pid, LinuxProcessOptions{options.pause, options.temp_dir, options.watch});
     auto out = std::make_unique<Snapshot>(process->take_target(), options);
     out->process_ = std::move(process);
-    std::vector<std::string> problems;
-    if (!options.pause || out->runtime().gc_structures_valid(problems) != false)
+    Notes notes;
+    if (!options.pause || out->runtime().gc_structures_valid(notes) != false)
       return out;
     if (attempt == most_attempts || std::chrono::steady_clock::now() - begin > longest_wait) {
       out->add_note("the GC was changing the heap whenever the process was stopped, " + std::to_string(attempt) +
@@ -252,15 +252,12 @@ std::unique_ptr<Runtime> Snapshot::choose_runtime() {
 // Adds what is odd about the dump, above all that it is cut off: that often explains the error.
 std::string Snapshot::explain(const std::string &error) const {
   std::string out = target_->path + ": ";
-  for (const std::string &note : target_->notes)
-    out += note + "; ";
+  for (const Note &note : target_->notes)
+    out += note.sentence() + "; ";
   return out + error;
 }
 
-void Snapshot::add_note(const std::string &note) {
-  if (std::find(target_->notes.begin(), target_->notes.end(), note) == target_->notes.end())
-    target_->notes.push_back(note);
-}
+void Snapshot::add_note(const std::string &note) { target_->notes.add(Subject::dump, Effect::none, note); }
 
 bool Snapshot::forget_lost_memory() {
   if (process_ && process_->memory()->process_has_ended())
@@ -464,7 +461,7 @@ const LiveObjects &Snapshot::live() {
       const RootSet &from = roots();
       if (from.roots.empty())
         throw Error(explain("live objects are unknown without roots: " +
-                            (from.problems.empty() ? "it has none" : from.problems.front())));
+                            (from.notes.empty() ? "it has none" : from.notes.front().text)));
       return std::make_unique<LiveObjects>(
           mark_live(index(), references(), root_stages(from), options_.threads, options_.watch));
     });
@@ -502,7 +499,7 @@ void Snapshot::forget_sizes() { results_->sizes.reset(); }
 
 const std::vector<LoadedAssembly> &Snapshot::assemblies() {
   if (!results_->assemblies) {
-    std::vector<std::string> ignored; // static fields come from the same list and report these
+    Notes ignored; // static fields come from the same list and report these
     results_->assemblies = std::make_unique<std::vector<LoadedAssembly>>(runtime().assemblies(ignored));
   }
   return *results_->assemblies;

@@ -112,7 +112,7 @@ public:
   const ObjectIndex &index();
   // Returns how objects' references are read.
   const References &references();
-  // Returns everything that keeps objects alive by itself, by name. RootSet::problems says what could not be read.
+  // Returns everything that keeps objects alive by itself, by name. RootSet::notes says what could not be read.
   const RootSet &roots();
   // Returns the objects that roots reach. Throws Error if there are no roots to begin with.
   const LiveObjects &live();

@@ -160,12 +160,12 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
     }
 }
 
-std::vector<Provenance> SourceLines::files(std::vector<std::string> &problems) {
+std::vector<Provenance> SourceLines::files(Notes &notes) {
   std::vector<Provenance> out;
   if (!code_)
     return out;
   try {
-    for (Address module : code_->modules(problems)) {
+    for (Address module : code_->modules(notes)) {
       const Symbols &symbols = symbols_of(module);
       if (!symbols.pdb && !symbols.is_wanted)
         continue;
@@ -176,7 +176,7 @@ std::vector<Provenance> SourceLines::files(std::vector<std::string> &problems) {
                      symbols.pdb ? "id" : "", symbols.why});
     }
   } catch (const Error &e) {
-    problems.push_back(e.what());
+    notes.add(Subject::modules, Effect::none, "", e);
   }
   return out;
 }
@@ -204,8 +204,8 @@ std::vector<std::string> SourceLines::candidates(const Module *module, const std
   return out;
 }
 
-std::vector<std::string> SourceLines::notes() const {
-  std::vector<std::string> out;
+Notes SourceLines::notes() const {
+  Notes out;
   std::vector<std::string> without;
   for (const auto &[module, symbols] : of_modules_)
     if (!symbols.pdb && symbols.is_wanted)
@@ -215,13 +215,15 @@ std::vector<std::string> SourceLines::notes() const {
     std::string names;
     for (u64 i = 0; i < std::min<u64>(without.size(), most_named); ++i)
       names += (i ? ", " : "") + without[i];
-    out.push_back(fmt::format("source lines: no symbols for {} assembl{} ({}{}); --symbols DIR",
-                              count_text(without.size()), without.size() == 1 ? "y" : "ies", names,
-                              without.size() > most_named ? ", …" : ""));
+    out.add(Subject::modules, Effect::none,
+            fmt::format("source lines: no symbols for {} assembl{} ({}{})", count_text(without.size()),
+                        without.size() == 1 ? "y" : "ies", names, without.size() > most_named ? ", …" : ""),
+            "--symbols DIR");
   }
   if (code_ && code_->unread_methods())
-    out.push_back(fmt::format("source lines: the IL offsets of {} of the methods are not in the dump",
-                              count_text(code_->unread_methods())));
+    out.add(Subject::modules, Effect::none,
+            fmt::format("source lines: the IL offsets of {} of the methods are not in the dump",
+                        count_text(code_->unread_methods())));
   return out;
 }
 

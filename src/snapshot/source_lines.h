@@ -2,6 +2,7 @@
 // them, beside them, or in folders that the user named; each must have the id that its module states. A module's PDB is
 // searched for when one of its methods is first asked about; a line costs some µs, once. One thread.
 #pragma once
+#include "base/notes.h"
 #include "metadata/portable_pdb.h"
 #include "runtime/il_code.h"
 #include "runtime/runtime.h"
@@ -44,11 +45,11 @@ public:
 
   // Returns the symbols of each loaded assembly, or why it has none; framework assemblies, which come without, are
   // listed only if they have symbols. Looks for all of them. If the list of assemblies ends early, adds why to
-  // `problems`.
-  std::vector<Provenance> files(std::vector<std::string> &problems);
+  // `notes`.
+  std::vector<Provenance> files(Notes &notes);
 
   // Returns notes for an answer: why lines are unknown.
-  std::vector<std::string> notes() const;
+  Notes notes() const;
 
 private:
   struct Symbols {

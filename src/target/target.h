@@ -1,6 +1,7 @@
 // Target: one process seen from outside, whatever it was opened from: memory, format, modules, threads, and the source
 // of each part. Openers (dump/) fill it; nothing above depends on the container.
 #pragma once
+#include "base/notes.h"
 #include "target/mapping.h"
 #include "target/memory.h"
 
@@ -117,9 +118,10 @@ struct Target {
   // written may be in `modules` only. Empty: the container has only ranges of bytes.
   std::vector<Mapping> mappings;
   std::vector<Provenance> provenance;
-  bool is_doubtful = false;       // some bytes may be silently wrong: no answer is complete
-  std::string advice;             // what to do if the target is unreadable, if the opener knows
-  std::vector<std::string> notes; // oddities found by the opener: "truncated: 3 of 40 segments end beyond the file"
+  std::string advice; // what to do if the target is unreadable, if the opener knows
+  // Oddities found by the opener: "truncated: 3 of 40 segments end beyond the file". One has an effect by itself only
+  // if bytes may be silently wrong; what is missing shows where it is looked for.
+  Notes notes;
   std::optional<Extraction> extraction;             // everything above describes the original dump
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
 

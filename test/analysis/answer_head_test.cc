@@ -24,7 +24,7 @@ std::string first_line(Format format, std::string_view verb, u64 others, std::st
   options.threads = 1;
   Snapshot snapshot(std::move(target), options);
   const auto row = std::find_if(verbs().begin(), verbs().end(), [&](const Verb &v) { return v.name == verb; });
-  return ask(*row, snapshot, {}).headline;
+  return headline_text(ask(*row, snapshot, {}));
 }
 
 TEST(AnswerHead, SaysWhereTheHeapIsASmallPartOfTheDump) {
@@ -59,14 +59,14 @@ TEST(AnswerHead, SaysThatStacksAreKnownInPartOnly) {
         std::find_if(verbs().begin(), verbs().end(), [&](const Verb &v) { return v.name == std::string_view(name); });
     for (int time = 0; time < 2; ++time) { // whatever was asked before
       const report::Answer answer = ask(*row, snapshot, {});
-      const bool is_said = std::any_of(
-          answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const report::Note &note) {
+      const bool is_said =
+          std::any_of(answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const Note &note) {
             return note.text.starts_with("the stack of thread 100 and of 2 others is only partly known, so methods on "
                                          "it may be missing: where the runtime keeps its map of code is not known");
           });
       const std::string_view of = name;
       EXPECT_EQ(is_said, of == "locks"); // others say more of them
-      EXPECT_EQ(answer.completeness->complete, of == "handles" || of == "stat");
+      EXPECT_EQ(answer.completeness->complete(), of == "handles" || of == "stat");
     }
   }
 }

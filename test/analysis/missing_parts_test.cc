@@ -76,12 +76,12 @@ Told ask_of(Snapshot &snapshot, const Verb &verb, Question question) {
   Told out;
   try {
     report::Answer answer = ask(verb, snapshot, question);
-    if (answer.completeness && !answer.completeness->complete) {
-      EXPECT_NE(answer.headline.find("INCOMPLETE"), answer.headline.npos) << answer.headline;
+    if (answer.completeness && !answer.completeness->complete()) {
+      EXPECT_NE(headline_text(answer).find("INCOMPLETE"), headline_text(answer).npos) << headline_text(answer);
     }
-    EXPECT_EQ(answer.headline.find("complete; INCOMPLETE"), answer.headline.npos) << answer.headline;
+    EXPECT_EQ(headline_text(answer).find("complete; INCOMPLETE"), headline_text(answer).npos) << headline_text(answer);
     if (answer.completeness)
-      for (const std::string &note : answer.completeness->notes.whole())
+      for (const std::string &note : answer.completeness->notes.sentences())
         out.words += note + "\n";
     for (report::Table &table : answer.tables)
       if (table.name == "problems")
@@ -90,7 +90,7 @@ Told ask_of(Snapshot &snapshot, const Verb &verb, Question question) {
             out.words += std::string(cell.text().value_or("")) + "\n";
     std::erase_if(answer.tables, [](const report::Table &table) { return table.name == "problems"; });
     answer.completeness.reset();
-    answer.headline.clear();
+    answer.headline = {};
     report::Sink sink(out.tables);
     report::write_json(answer, {}, sink);
   } catch (const Error &e) {
@@ -183,22 +183,25 @@ TEST(MissingParts, WithoutSyncBlocksNoLocksAreNoAnswer) {
     const Verb &locks = *std::find_if(verbs().begin(), verbs().end(),
                                       [](const Verb &one) { return one.name == std::string_view("locks"); });
     const report::Completeness answered = *ask(locks, snapshot, question).completeness;
-    const bool is_said = std::any_of(answered.notes.begin(), answered.notes.end(), [](const report::Note &note) {
+    const bool is_said = std::any_of(answered.notes.begin(), answered.notes.end(), [](const Note &note) {
       return note.text.find("SyncTableEntries") != note.text.npos;
     });
     EXPECT_EQ(is_said, !has_table);
-    EXPECT_FALSE(answered.complete); // its stacks are not known either
+    EXPECT_FALSE(answered.complete()); // its stacks are not known either
   }
 }
 
 // By the verb's row.
-MissingParts missing_of(std::string_view name, const ContractDescriptor &descriptor, const Question &question = {},
-                        const std::vector<std::string> &said = {}) {
+Notes missing_of(std::string_view name, const ContractDescriptor &descriptor, const Question &question = {},
+                 const Notes &said = {}) {
   Question asked = question;
   asked.subject = "Shop.Order";
   for (const Verb &verb : verbs())
-    if (verb.name == name)
-      return missing_parts(descriptor, parts_of(verb, verb.plan(asked)), said);
+    if (verb.name == name) {
+      Notes notes = said;
+      add_missing_parts(descriptor, parts_of(verb, verb.plan(asked)), notes);
+      return notes;
+    }
   throw std::logic_error("no such verb");
 }
 
@@ -207,33 +210,37 @@ TEST(MissingParts, NotesAreShortAndSaidOnce) {
   for (const char *name : {"HandleTable.SegmentList", "TableSegment.RgTail", "TableSegment.RgValue", "HandlesPerBlock",
                            "HandleBlocksPerSegment", "InitialHandleTableArraySize", "HandleMaxInternalTypes"})
     d.missing[name] = "left out";
-  const MissingParts parts = missing_of("roots", d);
-  ASSERT_EQ(parts.notes.size(), 1u);
-  EXPECT_NE(parts.notes[0].find(" and 1 more"), std::string::npos) << parts.notes[0];
-  EXPECT_TRUE(parts.is_incomplete);
-  EXPECT_TRUE(missing_of("segments", d).notes.empty());
+  const Notes parts = missing_of("roots", d);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_NE(parts[0].text.find(" and 1 more"), std::string::npos) << parts[0].text;
+  EXPECT_TRUE(parts.have_effect());
+  EXPECT_TRUE(missing_of("segments", d).empty());
   Question live;
   live.life = Life::live;
-  EXPECT_EQ(missing_of("stat", d, live).notes.size(), 1u);
-  EXPECT_TRUE(missing_of("stat", d).notes.empty());
+  EXPECT_EQ(missing_of("stat", d, live).size(), 1u);
+  EXPECT_TRUE(missing_of("stat", d).empty());
   d.missing = {{"ThreadStore", "no list with ids of the target's threads"}};
-  EXPECT_EQ(missing_of("roots", d).notes.size(), 1u);
+  EXPECT_EQ(missing_of("roots", d).size(), 1u);
   d.set_number("ThreadStore", 0x7000, true, Origin::published); // is used all the same
-  EXPECT_TRUE(missing_of("roots", d).notes.empty());
+  EXPECT_TRUE(missing_of("roots", d).empty());
   d.missing = {{"TableSegment.RgTail", "left out"}};
-  EXPECT_TRUE(missing_of("roots", d, {}, {"handles: TableSegment.RgTail is not known"}).notes.empty());
+  Notes of_reader;
+  of_reader.add(Note{.text = "TableSegment.RgTail is not known", .key = "TableSegment.RgTail"});
+  const Notes both = missing_of("roots", d, {}, of_reader);
+  EXPECT_EQ(both.size(), 1u);
+  EXPECT_TRUE(both.have_effect()) << "as the value's own note would have";
 }
 
 // Without COM there are no reference counts, so nothing is lost; and a count that is not known kills nobody.
 TEST(MissingParts, ReferenceCounts) {
   ContractDescriptor d;
   d.missing["SyncTableEntries"] = "of no variable";
-  EXPECT_TRUE(missing_of("handles", d).notes.empty());
-  EXPECT_EQ(missing_of("verify", d).notes.size(), 1u);
-  EXPECT_FALSE(missing_of("verify", d).is_incomplete);
+  EXPECT_TRUE(missing_of("handles", d).empty());
+  EXPECT_EQ(missing_of("verify", d).size(), 1u);
+  EXPECT_FALSE(missing_of("verify", d).have_effect());
   d.set_number("FeatureCOMInterop", 1, false, Origin::published);
-  EXPECT_EQ(missing_of("handles", d).notes.size(), 1u);
-  EXPECT_FALSE(missing_of("roots", d).is_incomplete);
+  EXPECT_EQ(missing_of("handles", d).size(), 1u);
+  EXPECT_FALSE(missing_of("roots", d).have_effect());
 }
 
 // The value that a program with AssemblyBuilder RunAndCollect lost: path, --dead and retained called a live
@@ -250,10 +257,10 @@ TEST(MissingParts, CollectibleTypes) {
                                 {"info", Question()},
                                 {"stat", dead},
                                 {"objects", dead}}) {
-    const MissingParts parts = missing_of(verb, d, question);
-    ASSERT_EQ(parts.notes.size(), 1u) << verb;
-    EXPECT_NE(parts.notes[0].find("Module.LoaderAllocator"), std::string::npos);
-    EXPECT_TRUE(parts.is_incomplete);
+    const Notes parts = missing_of(verb, d, question);
+    ASSERT_EQ(parts.size(), 1u) << verb;
+    EXPECT_NE(parts[0].text.find("Module.LoaderAllocator"), std::string::npos);
+    EXPECT_TRUE(parts.have_effect());
   }
 }
 

@@ -24,7 +24,7 @@ nlohmann::json ask(const AotShape &shape, std::string_view name) {
   Snapshot snapshot(heap.target(), options);
   auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb &v) { return v.name == name; });
   report::Answer answer = verb->answer(snapshot, {});
-  EXPECT_NE(answer.headline.find("NativeAOT on linux"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("NativeAOT on linux"), std::string::npos) << headline_text(answer);
   std::string text;
   report::Sink sink(text);
   report::write_json(answer, {}, sink);

@@ -45,9 +45,10 @@ std::vector<TextRow> rows_of(const HeapShape &shape, Lacks lacks, const char *ve
   Process process(shape, lacks);
   report::Answer answer = answer_of(process.heap, verb);
   if (lacks != Lacks::nothing) {
-    EXPECT_FALSE(answer.completeness->complete);
-    EXPECT_NE(answer.headline.find("INCOMPLETE: the heap is not in this dump"), std::string::npos) << answer.headline;
-    EXPECT_TRUE(says(answer.completeness->notes.whole(), "it is of a kind without heap"));
+    EXPECT_FALSE(answer.completeness->complete());
+    EXPECT_NE(headline_text(answer).find("INCOMPLETE: the heap is not in this dump"), std::string::npos)
+        << headline_text(answer);
+    EXPECT_TRUE(says(answer.completeness->notes.sentences(), "it is of a kind without heap"));
   }
   return text_rows_of(answer, table);
 }

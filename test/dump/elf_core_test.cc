@@ -230,7 +230,7 @@ TEST(ElfCore, TruncatedFilesGiveWhatIsThere) {
     EXPECT_EQ(core->absent[0].end, 0x20100u);
     EXPECT_EQ(core->absent[1].start, 0x30000u);
     EXPECT_EQ(core->absent[0].reason, "cut off: the file ends at byte " + std::to_string(file.size()));
-    EXPECT_EQ(core->notes,
+    EXPECT_EQ(core->notes.texts(),
               (std::vector<std::string>{"truncated: 2 of 3 segments end beyond the file (384 B missing): it has " +
                                         std::to_string(file.size()) + " of " + (wide ? "1,000" : "916") + " bytes"}));
     EXPECT_NE(core->advice.find("copy the whole file again"), std::string::npos);
@@ -259,7 +259,7 @@ TEST(ElfCore, WhereSegmentsOverlapTheFirstCounts) {
     EXPECT_EQ(core->memory.try_load<u8>(0x1007f), 2);
     EXPECT_EQ(core->memory.try_load<u8>(0x10080), 1);
     EXPECT_EQ(core->memory.try_load<u8>(0x10180), 2);
-    EXPECT_EQ(core->notes,
+    EXPECT_EQ(core->notes.texts(),
               (std::vector<std::string>{"segments overlap by 256 B: where they do, the first one counts"}));
   }
 }

@@ -25,9 +25,8 @@ Target some_target(Format format) {
   out.auxv = {{9, 0x1234}};
   out.absent = {{0x5000, 0x6000, "cut off"}};
   out.provenance = {{"shop.dll", "/files/shop.dll", Provenance::Outcome::rejected, "", "another one"}};
-  out.is_doubtful = true;
   out.advice = "copy it again";
-  out.notes = {"odd"};
+  out.notes.add(Subject::dump, Effect::numbers, "odd");
   out.extraction = Extraction{"shop.dmp", true};
   out.memory = Memory(format, {});
   return out;

@@ -154,21 +154,24 @@ TEST_F(OpenDump, ACutOrDamagedCompressedDumpGivesItsFirstPart) {
     std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<i64>(whole.size() / 2));
     std::unique_ptr<Target> target = open_dump(write("cut", cut));
     ASSERT_EQ(target->notes.size(), 2u);
-    EXPECT_FALSE(target->is_doubtful) << "what there is of it is right";
-    EXPECT_NE(target->notes[0].find("data are cut off: the file ends at byte"), std::string::npos) << target->notes[0];
-    EXPECT_EQ(target->notes[1].substr(0, 10), "truncated:");
+    EXPECT_FALSE(target->notes.have_effect()) << "what there is of it is right";
+    EXPECT_NE(target->notes[0].text.find("data are cut off: the file ends at byte"), std::string::npos)
+        << target->notes[0].text;
+    EXPECT_EQ(target->notes[1].text.substr(0, 10), "truncated:");
     EXPECT_GT(target->memory.size(), 1'000'000u);
     EXPECT_EQ(target->memory.view(0x10000, 1000).front(), Bytes(plain).subspan(plain.size() - 6'000'000).front());
 
     std::vector<std::byte> damaged = whole;
     std::fill(damaged.end() - 2'000'000, damaged.end() - 1'900'000, std::byte{0xee});
     target = open_dump(write("damaged", damaged));
-    EXPECT_NE(target->notes.at(0).find("data are damaged at or before byte"), std::string::npos) << target->notes[0];
-    EXPECT_TRUE(target->is_doubtful);
+    EXPECT_NE(target->notes[0].text.find("data are damaged at or before byte"), std::string::npos)
+        << target->notes[0].text;
+    EXPECT_TRUE(target->notes.have_effect());
 
     EXPECT_NE(complaint(Bytes(whole).first(8)).find("nothing could be decompressed"), std::string::npos);
     target = open_dump(write("trailer", join(whole, {std::byte{1}, std::byte{2}})));
-    EXPECT_EQ(target->notes.at(0), std::string("2 B after the ") + (use_zstd ? "zstd" : "gzip") + " data were ignored");
+    EXPECT_EQ(target->notes[0].text,
+              std::string("2 B after the ") + (use_zstd ? "zstd" : "gzip") + " data were ignored");
   }
 }
 

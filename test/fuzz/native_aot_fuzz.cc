@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
     check(tally.walk.bytes + snapshot.heap().context_bytes() + gaps == snapshot.heap().segment_bytes());
     for (const TypeTally &type : tally.types)
       check(!snapshot.runtime().types().name(type.method_table).empty());
-    std::vector<std::string> problems;
+    Notes problems;
     for (const StaticRoot &root : snapshot.runtime().static_roots(problems))
       check(root.object != 0);
   } catch (const Error &e) {

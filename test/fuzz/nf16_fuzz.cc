@@ -49,7 +49,7 @@ void ask(const Verb &verb, Snapshot &snapshot) {
     report::Answer answer = verb.answer(snapshot, {});
     report::write_json(answer, {}, sink);
     if (answer.completeness)
-      for (const std::string &note : answer.completeness->notes.whole())
+      for (const std::string &note : answer.completeness->notes.sentences())
         check(note.find("the sum does not close") == note.npos);
   } catch (const Error &e) {
     check(std::string_view(e.what()).size() > 20 && std::string_view(e.what()).size() < 8000);

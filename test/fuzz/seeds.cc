@@ -165,7 +165,7 @@ void add_records(Seeds &seeds) {
   record.description = ".NET 10.0.14 on linux x64";
   record.taken = 1700000000;
   record.clock = "file";
-  record.notes = {"a note"};
+  record.notes.add("a note");
   record.owners = {{"7c1e09", "static", "static Shop.Cache.quotes", 1000, 10}};
   record.types = {{"Shop.Order", 100, 2400, 90, 5000}};
   record.classes = {{"gc_live", "gc", "alive", 4096}};

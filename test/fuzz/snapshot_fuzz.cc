@@ -112,7 +112,7 @@ void answer(Snapshot &snapshot, const Verb &verb, const Question &question) {
     report::Sink sink(text);
     report::write_json(answer, {.top = question.top}, sink);
     if (answer.completeness)
-      for (const std::string &note : answer.completeness->notes.whole())
+      for (const std::string &note : answer.completeness->notes.sentences())
         check(note.find("the sum does not close") == note.npos);
   } catch (const Error &e) {
     check_text(e.what());

@@ -18,7 +18,7 @@ std::vector<Stretch> ranges_of(const Heap &heap) {
 }
 
 bool has_problem(const Heap &heap, std::string_view part) {
-  for (const std::string &problem : heap.problems())
+  for (const std::string &problem : heap.notes().texts())
     if (problem.find(part) != std::string::npos)
       return true;
   return false;
@@ -51,7 +51,7 @@ TEST(Heap, ContextsAreCutOut) {
     EXPECT_EQ(opened.heap.context_bytes(), 15 * p + 5 * 3 * p);
     EXPECT_EQ(opened.heap.context_bytes(0), opened.heap.context_bytes());
     EXPECT_EQ(opened.heap.segment_bytes(), young.end() - young.start);
-    EXPECT_TRUE(opened.heap.problems().empty()) << opened.heap.problems()[0];
+    EXPECT_TRUE(opened.heap.notes().empty()) << opened.heap.notes().texts()[0];
   }
 }
 
@@ -84,7 +84,7 @@ TEST(Heap, ContextsOfGenerationsAreNoneWhileTheGCPlans) {
             std::sort(expected.begin(), expected.end());
             EXPECT_EQ(ranges, expected);
             EXPECT_EQ(opened.heap.context_count(), 0u);
-            EXPECT_TRUE(opened.heap.problems().empty()) << opened.heap.problems()[0];
+            EXPECT_TRUE(opened.heap.notes().empty()) << opened.heap.notes().texts()[0];
             HeapTally tally = tally_heap(opened.heap, opened.runtime, 1, {});
             EXPECT_EQ(tally.walk.objects, 3u * 40);
             EXPECT_TRUE(tally.walk.gaps.empty());
@@ -217,7 +217,7 @@ TEST(Heap, TheSameContextTwiceIsOne) {
   young.object(heap.object_type);
   Opened opened(heap);
   EXPECT_EQ(opened.heap.context_count(), 1u);
-  EXPECT_TRUE(opened.heap.problems().empty());
+  EXPECT_TRUE(opened.heap.notes().empty());
 }
 
 TEST(Heap, ContextsThatDoNotFit) {
@@ -235,7 +235,7 @@ TEST(Heap, ContextsThatDoNotFit) {
   Opened opened(heap);
   EXPECT_EQ(opened.heap.context_count(), 1u);
   EXPECT_EQ(opened.heap.context_bytes(), 240u + 24);
-  EXPECT_EQ(opened.heap.problems().size(), 4u);
+  EXPECT_EQ(opened.heap.notes().size(), 4u);
   EXPECT_TRUE(has_problem(opened.heap, "does not fit its segment"));
   EXPECT_TRUE(has_problem(opened.heap, "0x123450 to 0x123460 lies in no segment"));
 }
@@ -314,7 +314,7 @@ TEST(Heap, UnsoundSegmentsAreLeftOutAndSaid) {
   EXPECT_EQ(opened.heap.segments()[0].start, good.start);
   EXPECT_EQ(opened.heap.segments()[1].start, empty.start);
   EXPECT_EQ(opened.heap.segment_bytes(), 4 * 24u);
-  EXPECT_EQ(opened.heap.problems().size(), 3u);
+  EXPECT_EQ(opened.heap.notes().size(), 3u);
   EXPECT_TRUE(has_problem(opened.heap, "of gen2"));
   EXPECT_TRUE(has_problem(opened.heap, "of gen1"));
   EXPECT_TRUE(has_problem(opened.heap, "of loh"));
@@ -413,8 +413,8 @@ TEST(Heap, GapsNameTheirReason) {
 TEST(Heap, NoSegmentsIsAProblem) {
   HeapBuilder heap({});
   Opened opened(heap);
-  ASSERT_EQ(opened.heap.problems().size(), 1u);
-  EXPECT_NE(opened.heap.problems()[0].find("lists of segments are empty"), std::string::npos);
+  ASSERT_EQ(opened.heap.notes().size(), 1u);
+  EXPECT_NE(opened.heap.notes().texts()[0].find("lists of segments are empty"), std::string::npos);
 }
 
 TEST(Heap, FreeObjectsNeedAMethodTable) {
@@ -446,8 +446,8 @@ TEST(Heap, ProblemsWithoutEnd) {
   for (u64 i = 0; i < 3000; ++i)
     heap.threads.push_back({.os_id = 5000 + i, .context = {0x1230000 + i * 64, 0x1230020 + i * 64}});
   Opened opened(heap);
-  ASSERT_EQ(opened.heap.problems().size(), 1001u);
-  EXPECT_EQ(opened.heap.problems().back(), "and 2,000 more problems of these kinds");
+  ASSERT_EQ(opened.heap.notes().size(), 1001u);
+  EXPECT_EQ(opened.heap.notes().back().text, "and 2,000 more problems of these kinds");
 }
 
 } // namespace

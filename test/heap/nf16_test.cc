@@ -73,7 +73,7 @@ TEST(Nf16Heap, EveryObjectInFourFormats) {
     process.context = young.context(100 * process.p);
     add_objects(process, young, 20, random);
     OpenedNf16 opened(process);
-    EXPECT_TRUE(opened.heap.problems().empty()) << opened.heap.problems()[0];
+    EXPECT_TRUE(opened.heap.notes().empty()) << opened.heap.notes().texts()[0];
     EXPECT_EQ(walked(opened), by_address(process.objects));
     HeapTally tally = tally_heap(opened.heap, opened.runtime, 2, {});
     EXPECT_EQ(tally.walk.objects, process.objects.size());
@@ -147,10 +147,10 @@ TEST(Nf16Heap, Names) {
   young.object(dynamic);
   OpenedNf16 opened(process);
   TypeSystem &types = opened.runtime.types();
-  EXPECT_TRUE(types.problems().empty());
+  EXPECT_TRUE(types.notes().empty());
   EXPECT_EQ(types.name(own), "shop!0x100040");
   EXPECT_EQ(types.name(dynamic), "<type 0x7f0020000040>");
-  EXPECT_TRUE(has_part(types.problems(), "2 types are named by module"));
+  EXPECT_TRUE(has_part(types.notes().texts(), "2 types are named by module"));
   EXPECT_EQ(types.free_object_method_table(), 0u);
 }
 
@@ -161,9 +161,9 @@ TEST(Nf16Heap, WithoutTheGcContractNobodyKnowsWhetherItIsInOrder) {
     process.segment(G::gen0).object(process.type(24));
     OpenedNf16 opened(process);
     EXPECT_EQ(walked(opened).size(), 1u); // the rest goes on
-    std::vector<std::string> problems;
+    Notes problems;
     EXPECT_FALSE(opened.runtime.gc_structures_valid(problems).has_value());
-    EXPECT_TRUE(has_part(problems, "GC Contract"));
+    EXPECT_TRUE(has_part(problems.texts(), "GC Contract"));
     EXPECT_TRUE(opened.runtime.descriptor().missing.contains("GC Contract"));
   }
 }
@@ -175,7 +175,7 @@ TEST(Nf16Heap, StructuresInvalid) {
       process.structures_invalid = count;
       process.segment(G::gen0).object(process.type(24));
       OpenedNf16 opened(process);
-      std::vector<std::string> problems;
+      Notes problems;
       EXPECT_EQ(opened.runtime.gc_structures_valid(problems), std::optional(count == 0));
       EXPECT_TRUE(problems.empty());
     }
@@ -188,8 +188,8 @@ TEST(Nf16Heap, WithoutTheWorkstationGcContractThereAreNoSegments) {
     process.segment(G::gen0).object(process.type(24));
     OpenedNf16 opened(process);
     EXPECT_TRUE(opened.heap.segments().empty());
-    EXPECT_TRUE(has_part(opened.heap.problems(), "Workstation GC Contract"));
-    std::vector<std::string> problems;
+    EXPECT_TRUE(has_part(opened.heap.notes().texts(), "Workstation GC Contract"));
+    Notes problems;
     EXPECT_EQ(opened.runtime.gc_structures_valid(problems), true); // that contract is there
   }
 }

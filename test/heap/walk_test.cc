@@ -99,7 +99,7 @@ void expect_exact(HeapBuilder &heap, std::initializer_list<u64> chunk_sizes) {
   Opened opened(heap);
   std::vector<WrittenObject> expected = heap.objects;
   sort_by_address(expected);
-  EXPECT_TRUE(opened.heap.problems().empty());
+  EXPECT_TRUE(opened.heap.notes().empty());
   for (u64 chunk_size : chunk_sizes)
     for (unsigned threads : {1u, 2u, 3u, 4u}) {
       SCOPED_TRACE(std::to_string(threads) + " threads, chunks of " + std::to_string(chunk_size));

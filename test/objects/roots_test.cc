@@ -105,7 +105,7 @@ TEST(Roots, StaticsByName) {
   for_each_shape([](const HeapShape &shape) {
     StaticsHeap heap(shape);
     Found found(heap);
-    for (const std::string &problem : found.set.problems)
+    for (const std::string &problem : found.set.notes.texts())
       EXPECT_EQ(problem.find("static"), std::string::npos) << problem;
     auto expect = [&](Address slot, Address object, RootKind kind, const std::string &name) {
       const Root *root = found.find(slot);
@@ -311,7 +311,7 @@ TEST(Roots, ThreadsInHandlersOfSignals) {
       EXPECT_EQ(roots[0].object, heap.objects_of_test[2]);
       EXPECT_EQ(roots[1].slot, heap.interrupted + 0x20);
       EXPECT_EQ(roots[1].object, heap.objects_of_test[0]);
-      for (const std::string &problem : found.set.problems)
+      for (const std::string &problem : found.set.notes.texts())
         EXPECT_EQ(problem.find("stack"), std::string::npos) << problem;
     }
   });
@@ -327,8 +327,8 @@ TEST(Roots, ThreadsInHandlersWithoutTheFrame) {
     ASSERT_EQ(roots.size(), 2u);
     EXPECT_EQ(roots[0].object, heap.objects_of_test[1]);
     EXPECT_EQ(roots[1].object, heap.objects_of_test[0]);
-    EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(), [](const std::string &problem) {
-      return problem.find("thread 4001 is not on its own stack") == 0;
+    EXPECT_TRUE(std::any_of(found.set.notes.begin(), found.set.notes.end(), [](const Note &problem) {
+      return problem.text.find("thread 4001 is not on its own stack") == 0;
     }));
   });
 }
@@ -345,8 +345,8 @@ TEST(Roots, MissingStackIsAProblem) {
   heap.hole(thread.stack_limit + 0x1000, thread.stack_limit + 0x1800);
   Found found(heap);
   ASSERT_EQ(found.of(RootKind::stack_conservative).size(), 1u);
-  EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(), [](const std::string &problem) {
-    return problem.find("2.0 KiB of the stack of thread 4001") == 0;
+  EXPECT_TRUE(std::any_of(found.set.notes.begin(), found.set.notes.end(), [](const Note &problem) {
+    return problem.text.find("2.0 KiB of the stack of thread 4001") == 0;
   }));
 }
 
@@ -373,8 +373,8 @@ TEST(Roots, HolesInAStack) {
       slots.push_back(root.slot);
     EXPECT_EQ(slots, (std::vector<Address>{first - p, first + 0x100, second - p, second + 2 * p}));
     const std::string missing = bytes_text(0x100 + 2 * p) + " of the stack of thread 4001";
-    EXPECT_TRUE(std::any_of(found.set.problems.begin(), found.set.problems.end(),
-                            [&](const std::string &problem) { return problem.starts_with(missing); }));
+    EXPECT_TRUE(std::any_of(found.set.notes.begin(), found.set.notes.end(),
+                            [&](const Note &note) { return note.text.starts_with(missing); }));
   });
 }
 
@@ -396,7 +396,7 @@ TEST(Roots, LargeHolesInManyStacks) {
   EXPECT_LT(std::clock() - before, 20 * CLOCKS_PER_SEC);
   EXPECT_TRUE(found.of(RootKind::stack_conservative).empty());
   u64 told = 0;
-  for (const std::string &problem : found.set.problems)
+  for (const std::string &problem : found.set.notes.texts())
     told += problem.starts_with("64.0 MiB of the stack of thread ");
   EXPECT_EQ(told, heap.threads.size());
 }

@@ -164,7 +164,7 @@ int main(int argc, char **argv) try {
               "\"unnamed_delegates\":%llu",
               counts.elements, counts.slots, counts.unnamed, counts.unnamed_references, counts.delegates,
               counts.unnamed_delegates);
-  print_texts("problems", runtime.fields().problems());
+  print_texts("problems", runtime.fields().notes().texts());
   std::printf("}\n");
   return 0;
 } catch (const Error &e) {

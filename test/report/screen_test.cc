@@ -14,7 +14,7 @@ const std::string hostile = "Shop.\x1b]0;title\x07\x1b[2J\xc2\x9b"
 
 Answer hostile_answer() {
   Answer answer;
-  answer.headline = "core: " + hostile;
+  answer.headline.what = "core: " + hostile;
   answer.lead = hostile + "\n\n" + hostile;
   answer.completeness.emplace();
   answer.completeness->notes.add(hostile);

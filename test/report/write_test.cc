@@ -80,15 +80,16 @@ Table table_of(const Json &json) {
 Answer answer_of(const Json &json) {
   Answer answer;
   answer.command = json.at("command");
-  answer.headline = json.at("headline");
+  answer.headline.what = json.at("headline");
   answer.target = *cell_of(json.at("target")).get_if<std::vector<Fact>>();
   const Json &completeness = json.at("completeness");
   Completeness &told = answer.completeness.emplace();
   told.objects = completeness.at("objects");
   told.bytes = completeness.at("bytes");
   told.bad_objects = completeness.at("bad_objects");
-  told.complete = completeness.at("complete");
-  told.notes.add_all(completeness.at("notes").get<std::vector<std::string>>());
+  told.incomplete_records = !completeness.at("complete");
+  for (const std::string &note : completeness.at("notes").get<std::vector<std::string>>())
+    told.notes.add(note);
   for (const Json &gap : completeness.at("gaps"))
     answer.completeness->gaps.push_back({gap.at("start"), gap.at("end"), gap.at("reason")});
   for (const Json &table : json.at("tables"))
@@ -206,13 +207,13 @@ TEST(Write, Unsaid) {
   answer.completeness->notes.add("names are missing");
   EXPECT_EQ(unsaid(answer), "note: names are missing");
   answer.completeness->notes.add("roots are missing");
-  answer.completeness->complete = false;
+  answer.completeness->incomplete_records = 1;
   EXPECT_EQ(unsaid(answer), "INCOMPLETE: names are missing; 1 more note with --format json");
   answer.completeness->gaps = {{0x1000, 0x2000, "not in the dump"}, {0x3000, 0x3800, "damaged"}};
   EXPECT_EQ(unsaid(answer), "INCOMPLETE: 6.0 KiB in 2 gaps not walked, the first at 0x1000: not in the dump; 2 more "
                             "notes with --format json");
   answer.completeness.emplace();
-  answer.completeness->complete = false;
+  answer.completeness->incomplete_records = 1;
   answer.completeness->bad_objects = 3;
   EXPECT_EQ(unsaid(answer), "INCOMPLETE: 3 bad objects");
   for (const Writer &writer : writers())

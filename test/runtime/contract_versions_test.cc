@@ -107,11 +107,12 @@ TEST(ContractVersions, ThreadsAreNotReadAndThatIsSaid) {
   each_published([](HeapBuilder &heap, const std::string &nine) {
     heap.contract_versions["Thread"] = nine;
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     EXPECT_THROW(opened.runtime.threads(problems), Error);
-    ASSERT_FALSE(opened.heap.problems().empty());
-    EXPECT_TRUE(has(opened.heap.problems()[0], "the contract Thread is of version c9")) << opened.heap.problems()[0];
-    EXPECT_TRUE(has(opened.heap.problems()[0], "reads c1 only"));
+    ASSERT_FALSE(opened.heap.notes().empty());
+    EXPECT_TRUE(has(opened.heap.notes().texts()[0], "the contract Thread is of version c9"))
+        << opened.heap.notes().texts()[0];
+    EXPECT_TRUE(has(opened.heap.notes().texts()[0], "reads c1 only"));
   });
 }
 
@@ -209,9 +210,9 @@ TEST(ContractVersions, ThreadsOfNativeAot) {
       Shop shop(shape);
       shop.heap.contract_versions["Thread"] = version;
       OpenedAot opened(shop.heap.target());
-      std::vector<std::string> problems;
+      Notes problems;
       EXPECT_THROW(opened.runtime->threads(problems), Error);
-      EXPECT_FALSE(opened.heap->problems().empty());
+      EXPECT_FALSE(opened.heap->notes().empty());
       EXPECT_EQ(opened.runtime->descriptor().contracts.at("Thread"), std::string(version + 1, 2));
     }
 }

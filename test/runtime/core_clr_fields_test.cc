@@ -40,7 +40,7 @@ TEST(CoreClrFields, OwnAndInherited) {
     EXPECT_TRUE((*own)[2].is_static);
     EXPECT_EQ((*own)[2].offset, 24u);
     EXPECT_EQ(t.open().runtime.field_descs().name((*own)[2]), "Cache");
-    EXPECT_TRUE(t.fields().problems().empty()) << t.fields().problems()[0];
+    EXPECT_TRUE(t.fields().notes().empty()) << t.fields().notes().texts()[0];
   });
 }
 
@@ -165,7 +165,7 @@ TEST(CoreClrFields, GenericStructs) {
     ASSERT_TRUE(held.arguments);
     EXPECT_EQ(t.fields().fields_of_instance(shared, held.arguments).at(1).type_name, "System.String");
     EXPECT_EQ(t.name(holder, 3 * t.p), "._numbers.0x0"); // not loaded: no guess
-    EXPECT_EQ(t.fields().problems().size(), 1u);
+    EXPECT_EQ(t.fields().notes().size(), 1u);
     EXPECT_EQ(t.name(deep, t.p), "._deep.0x0"); // and soon
   });
 }
@@ -188,7 +188,7 @@ TEST(CoreClrFields, Damage) {
     EXPECT_EQ(t.name(lost, 3 * t.p).substr(0, 2), ".0"); // the field belongs to another type by its row: not believed
     EXPECT_TRUE(t.fields().instance_fields(0).empty());
     EXPECT_TRUE(t.fields().instance_fields(t.heap.free_type).empty());
-    EXPECT_FALSE(t.fields().problems().empty());
+    EXPECT_FALSE(t.fields().notes().empty());
   });
 }
 

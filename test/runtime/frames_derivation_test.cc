@@ -108,7 +108,7 @@ public:
     if (version_.is_8)
       d.set_field("MethodTable", "Token", 10, Origin::published);
     Derivation derivation(target, module, d, {});
-    std::vector<std::string> problems;
+    Notes problems;
     derive_frames(derivation, Thread1(target.memory, d).get_threads(problems), gc_variable);
     return d;
   }

@@ -141,11 +141,12 @@ TEST(Gc1, CircularSegmentList) {
     heap.target();
     heap.poke(c.structure + 6 * heap.p, b.structure, heap.p);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     const Gc &gc = opened.runtime.gc();
     EXPECT_EQ(gc.enumerate_heap_segments(gc.get_heap_data(0), problems).size(), 3u);
     ASSERT_EQ(problems.size(), 1u);
-    EXPECT_NE(problems[0].find("the segment list of gen2 runs in a circle at 0x"), std::string::npos) << problems[0];
+    EXPECT_NE(problems[0].text.find("the segment list of gen2 runs in a circle at 0x"), std::string::npos)
+        << problems[0].text;
   }
 }
 

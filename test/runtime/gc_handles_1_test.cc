@@ -35,7 +35,7 @@ void fill(HeapBuilder &heap) {
     }
 }
 
-std::vector<HandleData> all_handles(const Gc &gc, std::vector<std::string> &problems) {
+std::vector<HandleData> all_handles(const Gc &gc, Notes &problems) {
   std::vector<HandleData> out = gc.get_handles(gc.get_supported_handle_types(), problems);
   std::sort(out.begin(), out.end(), [](const auto &a, const auto &b) { return a.handle < b.handle; });
   return out;
@@ -51,9 +51,9 @@ void find_all_kinds_in_all_tables(bool text_only) {
     heap.gc.text_only = text_only;
     Opened opened(heap);
     const Gc &gc = opened.runtime.gc();
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<HandleData> found = all_handles(gc, problems);
-    EXPECT_EQ(problems, std::vector<std::string>());
+    EXPECT_EQ(problems.texts(), std::vector<std::string>());
     std::vector<HandleWriter> written = heap.gc.handles;
     std::sort(written.begin(), written.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
     ASSERT_EQ(found.size(), written.size());
@@ -108,7 +108,7 @@ TEST(GcHandles1, KindsThatAreAskedFor) {
   fill(heap);
   Opened opened(heap);
   const Gc &gc = opened.runtime.gc();
-  std::vector<std::string> problems;
+  Notes problems;
   for (auto [type, count] : {std::pair{H::strong, 150u}, {H::dependent, 70u}, {H::pinned, 3u}}) {
     std::vector<HandleData> found = gc.get_handles(std::array{type}, problems);
     EXPECT_EQ(found.size(), count * heap.gc.processors) << name_of(type);
@@ -129,7 +129,7 @@ TEST(GcHandles1, StrongOrNot) {
   HeapBuilder heap({});
   fill(heap);
   Opened opened(heap);
-  std::vector<std::string> problems;
+  Notes problems;
   for (const HandleData &handle : all_handles(opened.runtime.gc(), problems))
     EXPECT_EQ(handle.strong_reference, is_strong(handle.type)) << name_of(handle.type);
 }
@@ -201,7 +201,7 @@ TEST(GcHandles1, ReferenceCounts) {
                        {"SimpleComCallWrapper", {{"RefCount", 8}, {"Flags", 20}}}};
       auto found = [&] {
         Opened opened(heap);
-        std::vector<std::string> problems;
+        Notes problems;
         return opened.runtime.gc().get_handles(std::array{H::ref_counted}, problems).at(0);
       };
       EXPECT_EQ(found().ref_count, c.expected);
@@ -225,7 +225,7 @@ TEST(GcHandles1, MapsAndBuckets) {
     heap.poke(heap.handle_segments[0].address() + next, 0, p);
     heap.poke(table + align_up(4 * 13, p), heap.handle_segments[1].address(), p);
     u64 before = 0, after = 0;
-    std::vector<std::string> problems;
+    Notes problems;
     for (u64 *count : {&before, &after}) {
       Opened opened(heap);
       *count = all_handles(opened.runtime.gc(), problems).size();
@@ -238,7 +238,7 @@ TEST(GcHandles1, MapsAndBuckets) {
     Opened circle(heap);
     EXPECT_EQ(all_handles(circle.runtime.gc(), problems).size(), heap.gc.handles.size());
     ASSERT_EQ(problems.size(), 1u);
-    EXPECT_NE(problems[0].find("list of handle table maps runs in a circle"), std::string::npos);
+    EXPECT_NE(problems[0].text.find("list of handle table maps runs in a circle"), std::string::npos);
   }
 }
 
@@ -252,9 +252,9 @@ TEST(GcHandles1, DamageIsNamedAndTheRestFound) {
       count = heap.gc.handles.size();
       damage(heap);
       Opened opened(heap);
-      std::vector<std::string> problems;
+      Notes problems;
       count -= all_handles(opened.runtime.gc(), problems).size();
-      return problems.empty() ? "" : problems[0];
+      return problems.empty() ? "" : problems[0].text;
     };
     u64 lost = 0;
     const u64 per_table = 10 * 3 + 150 + 70, blocks = 0xf000 / (64 * format.pointer_size);
@@ -327,7 +327,7 @@ TEST(GcHandles1, LayoutIsTested) {
       heap.poke(heap.handle_segments[0].address() + 16 * blocks + 6 * kinds + heap.p, 0x123450, heap.p);
       Opened opened(heap);
       EXPECT_TRUE(opened.runtime.descriptor().missing.contains("HandleMaxInternalTypes"));
-      std::vector<std::string> problems;
+      Notes problems;
       EXPECT_THROW(all_handles(opened.runtime.gc(), problems), Error);
     }
 }

@@ -81,7 +81,7 @@ TEST(GcNf16, Segments) {
       young.begin_gen0();
       Address in_gen0 = young.object(type);
       OpenedGc opened(process);
-      std::vector<std::string> problems;
+      Notes problems;
       std::vector<std::tuple<G, Address, Address>> found, expected;
       for (const GCHeapSegmentInfo &s : opened.gc.enumerate_heap_segments(problems)) {
         found.emplace_back(s.generation, s.start, s.end);
@@ -100,7 +100,7 @@ TEST(GcNf16, Segments) {
         EXPECT_EQ(problems.size(), 1u);
         expected = {{G::gen2, old.start, old.end()}, {G::gen2, young.start, young.end()}};
       } else {
-        EXPECT_TRUE(problems.empty()) << problems[0];
+        EXPECT_TRUE(problems.empty()) << problems[0].text;
       }
       expected.emplace_back(G::loh, large.start, large.end());
       EXPECT_EQ(found, expected);
@@ -126,7 +126,7 @@ TEST(GcNf16, AllocationContexts) {
                                     process.store_context({of_thread.limit, of_thread.pointer}),
                                     0x1234};
     OpenedGc opened(process);
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<AllocationContext> found = opened.gc.get_allocation_contexts(threads, problems);
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].pointer, of_thread.pointer);
@@ -134,8 +134,8 @@ TEST(GcNf16, AllocationContexts) {
     EXPECT_EQ(found[1].pointer, process.context.pointer); // that of generation 0 is the last
     ASSERT_EQ(problems.size(), 4u);
     for (u64 i : {0, 1, 2})
-      EXPECT_PART(problems[i], "lies outside of generation 0");
-    EXPECT_PART(problems[3], "alloc_context.alloc_ptr");
+      EXPECT_PART(problems[i].text, "lies outside of generation 0");
+    EXPECT_PART(problems[3].text, "alloc_context.alloc_ptr");
   }
 }
 
@@ -148,9 +148,9 @@ TEST(GcNf16, ListsThatGoWrong) {
     process.build();
     change(process);
     OpenedGc opened(process);
-    std::vector<std::string> problems;
+    Notes problems;
     opened.gc.enumerate_heap_segments(problems);
-    return problems.empty() ? "" : problems[0];
+    return problems.empty() ? "" : problems[0].text;
   };
   auto next = [](Nf16Builder &p, u64 i) { return p.segments[i].structure + p.gc.heap_segment_next; };
   EXPECT_EQ(problems_of([](Nf16Builder &) {}), "");

@@ -33,7 +33,7 @@ TEST(GcRegions1, FreeRegions) {
     HeapBuilder heap(shape);
     fill(heap);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<std::string> found, expected;
     for (const GCMemoryRegionData &r : opened.runtime.gc().get_gc_free_regions(problems))
       found.push_back(std::string(name_of(r.kind)) + " " + (r.region_size ? name_of(*r.region_size) : "-") + " " +
@@ -57,7 +57,7 @@ TEST(GcRegions1, FreeRegions) {
       add("uoh_segment -", h, 0x70000, 0);
     }
     EXPECT_EQ(found, expected);
-    EXPECT_TRUE(problems.empty()) << problems[0];
+    EXPECT_TRUE(problems.empty()) << problems[0].text;
   }
 }
 
@@ -66,7 +66,7 @@ TEST(GcRegions1, EmptyListsNeedNoProof) {
     HeapBuilder heap({.format = format, .net = Net::net10});
     heap.segment(G::gen0).object(heap.object_type);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     EXPECT_TRUE(opened.runtime.gc().get_gc_free_regions(problems).empty());
     EXPECT_TRUE(problems.empty());
   }
@@ -80,11 +80,11 @@ TEST(GcRegions1, WrongCountsAreNotTaken) {
     heap.poke(heap.variables.at("huge"), 2, heap.p); // it has one
     Opened opened(heap);
     EXPECT_TRUE(opened.runtime.descriptor().missing.contains("RegionFreeList"));
-    std::vector<std::string> problems;
+    Notes problems;
     for (const GCMemoryRegionData &r : opened.runtime.gc().get_gc_free_regions(problems))
       EXPECT_TRUE(r.kind == K::soh_segment || r.kind == K::uoh_segment);
     ASSERT_FALSE(problems.empty());
-    EXPECT_NE(problems[0].find("RegionFreeList.HeadFreeRegion is not known"), std::string::npos);
+    EXPECT_NE(problems[0].text.find("RegionFreeList.HeadFreeRegion is not known"), std::string::npos);
   }
 }
 
@@ -96,13 +96,13 @@ TEST(GcRegions1, CirclesEnd) {
     Address first = *target->memory.try_pointer(heap.variables.at("huge") + 5 * heap.p);
     heap.poke(first + 6 * heap.p, first, heap.p);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     u64 huge = 0;
     for (const GCMemoryRegionData &r : opened.runtime.gc().get_gc_free_regions(problems))
       huge += r.kind == K::global_huge_region;
     EXPECT_EQ(huge, 1u);
     ASSERT_EQ(problems.size(), 1u);
-    EXPECT_NE(problems[0].find("(global_huge_region) runs in a circle"), std::string::npos);
+    EXPECT_NE(problems[0].text.find("(global_huge_region) runs in a circle"), std::string::npos);
   }
 }
 
@@ -112,7 +112,7 @@ TEST(GcRegions1, CardTables) {
     HeapBuilder heap(shape);
     fill(heap);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     std::optional<std::vector<GCMemoryRegionData>> found =
         opened.runtime.gc().get_gc_bookkeeping_memory_regions(problems);
     ASSERT_TRUE(found);
@@ -136,10 +136,10 @@ TEST(GcRegions1, NoCardTableIsAbsentAndSaid) {
   heap.segment(G::gen0).object(heap.object_type);
   heap.gc.card_table_bytes = {};
   Opened opened(heap);
-  std::vector<std::string> problems;
+  Notes problems;
   EXPECT_EQ(opened.runtime.gc().get_gc_bookkeeping_memory_regions(problems), std::nullopt);
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_NE(problems[0].find("BookkeepingStart is 0"), std::string::npos);
+  EXPECT_NE(problems[0].text.find("BookkeepingStart is 0"), std::string::npos);
 }
 
 } // namespace

@@ -91,9 +91,9 @@ Said answer_of(const Target &target, const std::vector<ShippedTable> &tables) {
                   std::to_string(type.total().bytes) + "\n";
     out.names += runtime.types().name(type.method_table) + "\n";
   }
-  for (const std::string &problem : runtime.types().problems())
+  for (const std::string &problem : runtime.types().notes().texts())
     out.lacking += problem + "\n";
-  for (const std::string &problem : heap.problems())
+  for (const std::string &problem : heap.notes().texts())
     out.counts += problem + "\n";
   out.counts += std::to_string(tally.walk.bad_objects) + " bad objects\n";
   return out;

@@ -20,7 +20,7 @@ TEST(NativeAotN1, EveryShapeIsWalkedAndNamed) {
     EXPECT_EQ(opened.runtime->gc().is_server(), shape.server);
     EXPECT_TRUE(opened.runtime->gc().has_regions());
     EXPECT_TRUE(opened.runtime->gc().get_gc_structures_valid());
-    EXPECT_EQ(opened.heap->problems().size(), 0u);
+    EXPECT_EQ(opened.heap->notes().size(), 0u);
     EXPECT_EQ(opened.heap->context_count(), 1u);
     EXPECT_EQ(opened.walk(), shop.heap.objects);
     for (const auto &[type, name] : shop.names)
@@ -93,7 +93,7 @@ TEST(NativeAotN1, Threads) {
     SCOPED_TRACE(name_of(shape));
     Shop shop(shape);
     OpenedAot opened(shop.heap.target());
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<ThreadData> threads = opened.runtime->threads(problems);
     EXPECT_TRUE(problems.empty());
     ASSERT_EQ(threads.size(), 3u);
@@ -114,7 +114,7 @@ TEST(NativeAotN1, Handles) {
       Address strong = shop.heap.objects[0].address, weak = shop.heap.objects[1].address;
       shop.heap.handles = {{HandleType::strong, strong}, {HandleType::weak_short, weak}, {HandleType::strong, weak}};
       OpenedAot opened(shop.heap.target());
-      std::vector<std::string> problems;
+      Notes problems;
       const Gc &gc = opened.runtime->gc();
       std::vector<std::pair<HandleType, Address>> found;
       for (const HandleData &handle : gc.get_handles(gc.get_supported_handle_types(), problems))

@@ -36,9 +36,9 @@ TEST(NativeAotStatics, AllOfThemInEveryShape) {
     SCOPED_TRACE(name_of(shape));
     Statics made(shape);
     OpenedAot opened(made.shop.heap.target());
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<StaticRoot> roots = opened.runtime->static_roots(problems);
-    EXPECT_TRUE(problems.empty()) << problems[0];
+    EXPECT_TRUE(problems.empty()) << problems[0].text;
     ASSERT_EQ(roots.size(), 6u);
     auto is = [&](const StaticRoot &root, Address slot, Address object, Address thread, const std::string &name) {
       EXPECT_EQ(root.slot, slot);
@@ -74,12 +74,12 @@ TEST(NativeAotStatics, WhatIsNoObjectIsLeftOut) {
     made.shop.heap.poke(made.shop.heap.variables.at("thread 2") + 18 * p, made.base + p, p); // likewise
     made.shop.heap.poke(made.unused, 0, p);                                                  // never used
     OpenedAot opened(made.shop.heap.target());
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<StaticRoot> roots = opened.runtime->static_roots(problems);
     EXPECT_EQ(roots.size(), 4u);
     ASSERT_EQ(problems.size(), 2u);
-    EXPECT_NE(problems[0].find("static fields of 1 types are missing"), std::string::npos) << problems[0];
-    EXPECT_NE(problems[1].find("thread-static fields are missing: 1 of"), std::string::npos) << problems[1];
+    EXPECT_NE(problems[0].text.find("static fields of 1 types are missing"), std::string::npos) << problems[0].text;
+    EXPECT_NE(problems[1].text.find("thread-static fields are missing: 1 of"), std::string::npos) << problems[1].text;
   }
 }
 
@@ -87,10 +87,10 @@ TEST(NativeAotStatics, CellsThatAreNotInTheDump) {
   Statics made({});
   made.shop.heap.hole(made.second, made.second + made.shop.heap.p);
   OpenedAot opened(made.shop.heap.target());
-  std::vector<std::string> problems;
+  Notes problems;
   EXPECT_EQ(opened.runtime->static_roots(problems).size(), 5u);
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_NE(problems[0].find("static fields of 1 of 3 types are missing"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].text.find("static fields of 1 of 3 types are missing"), std::string::npos) << problems[0].text;
 }
 
 TEST(NativeAotStatics, AListThatRunsInACircle) {
@@ -100,7 +100,7 @@ TEST(NativeAotStatics, AListThatRunsInACircle) {
   Address second = *target->memory.try_pointer(node + made.shop.heap.p);
   made.shop.heap.poke(second + made.shop.heap.p, node, made.shop.heap.p);
   OpenedAot opened(made.shop.heap.target());
-  std::vector<std::string> problems;
+  Notes problems;
   EXPECT_EQ(opened.runtime->static_roots(problems).size(), 6u);
   EXPECT_EQ(problems.size(), 1u);
 }
@@ -114,13 +114,13 @@ TEST(NativeAotStatics, ThreadsWithoutAStack) {
     for (Thread &thread : target->threads)
       thread.stack_pointer = stack_pointer;
     OpenedAot opened(std::move(target));
-    std::vector<std::string> problems;
+    Notes problems;
     EXPECT_EQ(opened.runtime->static_roots(problems).size(), 2u);
     ASSERT_EQ(problems.size(), 1u);
-    EXPECT_NE(problems[0].find("thread-static fields are missing: the offset of Thread.ThreadLocalStatics"),
+    EXPECT_NE(problems[0].text.find("thread-static fields are missing: the offset of Thread.ThreadLocalStatics"),
               std::string::npos)
-        << problems[0];
-    EXPECT_NE(problems[0].find("bounds of each thread's stack"), std::string::npos) << problems[0];
+        << problems[0].text;
+    EXPECT_NE(problems[0].text.find("bounds of each thread's stack"), std::string::npos) << problems[0].text;
   }
 }
 

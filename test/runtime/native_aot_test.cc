@@ -31,7 +31,7 @@ TEST(NativeAot, EveryShapeIsWalked) {
     EXPECT_EQ(opened.runtime->gc().is_server(), shape.server);
     EXPECT_TRUE(opened.runtime->gc().has_regions());
     EXPECT_TRUE(opened.runtime->gc().get_gc_structures_valid());
-    EXPECT_EQ(opened.heap->problems().size(), 0u);
+    EXPECT_EQ(opened.heap->notes().size(), 0u);
     EXPECT_EQ(opened.heap->context_count(), 1u);
     EXPECT_EQ(opened.heap->context_bytes(), 200 + 3 * shop.heap.p);
     EXPECT_EQ(opened.walk(), shop.heap.objects);
@@ -52,12 +52,12 @@ TEST(NativeAot, EveryTypeIsNamed) {
     for (const auto &[type, name] : shop.names)
       EXPECT_EQ(opened.runtime->types().name(type), name);
     EXPECT_EQ(opened.runtime->types().name(shop.heap.free_type), "Free");
-    EXPECT_TRUE(opened.runtime->types().problems().empty());
+    EXPECT_TRUE(opened.runtime->types().notes().empty());
     char place[64];
     std::snprintf(place, sizeof place, "shop!0x%llx", static_cast<unsigned long long>(shop.made_up - shop.heap.base()));
     EXPECT_EQ(opened.runtime->types().name(shop.made_up), place);
-    ASSERT_EQ(opened.runtime->types().problems().size(), 1u);
-    EXPECT_NE(opened.runtime->types().problems()[0].find("static fields"), std::string::npos);
+    ASSERT_EQ(opened.runtime->types().notes().size(), 1u);
+    EXPECT_NE(opened.runtime->types().notes().texts()[0].find("static fields"), std::string::npos);
   }
 }
 
@@ -70,7 +70,7 @@ TEST(NativeAot, AWrongHashIsNoName) {
     OpenedAot opened(shop.heap.target());
     for (const auto &[type, name] : shop.names)
       EXPECT_TRUE(opened.runtime->types().name(type).starts_with("shop!0x")) << name;
-    EXPECT_EQ(opened.runtime->types().problems().size(), 3u); // plain ones, arrays, instances
+    EXPECT_EQ(opened.runtime->types().notes().size(), 3u); // plain ones, arrays, instances
     EXPECT_EQ(opened.walk(), shop.heap.objects);
   }
 }
@@ -190,11 +190,11 @@ TEST(NativeAot, Threads) {
   for (const AotShape &shape : all_aot_shapes()) {
     SCOPED_TRACE(name_of(shape));
     const u64 next = 11 * (shape.format.pointer_size);
-    auto threads_of = [&](Shop &shop, std::vector<std::string> &problems) {
+    auto threads_of = [&](Shop &shop, Notes &problems) {
       OpenedAot opened(shop.heap.target());
       return dynamic_cast<NativeAot &>(*opened.runtime).thread().get_threads(problems);
     };
-    std::vector<std::string> problems;
+    Notes problems;
     Shop sound(shape);
     std::vector<ThreadData> threads = threads_of(sound, problems);
     ASSERT_EQ(threads.size(), 3u);
@@ -206,13 +206,13 @@ TEST(NativeAot, Threads) {
     circle.heap.poke(circle.heap.variables.at("thread 2") + next, circle.heap.variables.at("thread 1"), circle.heap.p);
     EXPECT_EQ(threads_of(circle, problems).size(), 3u);
     ASSERT_EQ(problems.size(), 1u);
-    EXPECT_NE(problems[0].find("circle"), std::string::npos);
+    EXPECT_NE(problems[0].text.find("circle"), std::string::npos);
     Shop broken(shape);
     broken.heap.target();
     broken.heap.poke(broken.heap.variables.at("thread 1") + next, 0x10, broken.heap.p);
     EXPECT_EQ(threads_of(broken, problems).size(), 2u);
     ASSERT_EQ(problems.size(), 2u);
-    EXPECT_NE(problems[1].find("breaks off"), std::string::npos);
+    EXPECT_NE(problems[1].text.find("breaks off"), std::string::npos);
   }
 }
 

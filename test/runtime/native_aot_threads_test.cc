@@ -35,7 +35,7 @@ struct Threads {
   // {managed id, address of the Thread} of each.
   std::vector<std::pair<u64, Address>> read() {
     OpenedAot opened(heap.target());
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<std::pair<u64, Address>> out;
     for (const ThreadData &thread : opened.runtime->threads(problems))
       out.emplace_back(thread.managed_id.value_or(0), opened.runtime->thread_details(thread).object);

@@ -18,7 +18,7 @@ public:
       opened.emplace(heap);
     return opened->runtime.types().name(method_table);
   }
-  std::vector<std::string> problems() const { return opened->runtime.types().problems(); }
+  std::vector<std::string> problems() const { return opened->runtime.types().notes().texts(); }
   // A TypeDef, its name with namespace, its parameters.
   u32 define(const std::string &name_space, const std::string &name, const std::vector<std::string> &parameters = {}) {
     return parametrised(heap.app().metadata.type(name_space, name), parameters);

@@ -36,7 +36,7 @@ TEST(Thread1, ListAndContexts) {
       young.object(heap.object_type);
     }
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
     EXPECT_TRUE(problems.empty());
     ASSERT_EQ(threads.size(), heap.threads.size());
@@ -70,7 +70,7 @@ void expect_all_threads(HeapBuilder &heap, u64 contexts) {
   const auto &missing = opened.runtime.descriptor().missing;
   if (auto context = missing.find("Thread.AllocContext"); context != missing.end())
     ADD_FAILURE() << context->second;
-  std::vector<std::string> problems;
+  Notes problems;
   std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
   EXPECT_TRUE(problems.empty());
   ASSERT_EQ(threads.size(), heap.threads.size());
@@ -80,7 +80,7 @@ void expect_all_threads(HeapBuilder &heap, u64 contexts) {
     ASSERT_EQ(threads[i].allocation_context.pointer, heap.threads[i].context.pointer) << i;
   }
   EXPECT_EQ(opened.heap.context_count(), contexts);
-  EXPECT_TRUE(opened.heap.problems().empty());
+  EXPECT_TRUE(opened.heap.notes().empty());
 }
 
 TEST(Thread1, DeadThreads) {
@@ -130,7 +130,7 @@ TEST(Thread1, IdsOfAnotherNamespace) {
       for (Thread &thread : target->threads)
         thread.id += 100000;
       CoreClr runtime = open_core_clr(*target, target->modules.at(0), tables_for_all_formats());
-      std::vector<std::string> problems;
+      Notes problems;
       EXPECT_EQ(runtime.thread().get_threads(problems).size(), 2u);
       EXPECT_EQ(Heap(runtime).context_count(), 1u);
     }
@@ -159,7 +159,7 @@ TEST(Thread1, PairsThatAreNoContexts) {
           for (u64 word : {20, 21}) // the exception last thrown, and another one: nobody else has thrown any
             heap.poke(heap.threads[0].address + word * heap.p, handles ? heap.gc.handles[0].address : pair, heap.p);
           Opened opened(heap);
-          std::vector<std::string> problems;
+          Notes problems;
           std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
           ASSERT_EQ(threads.size(), 2u);
           EXPECT_EQ(threads[0].allocation_context.pointer, heap.threads[0].context.pointer);
@@ -234,7 +234,7 @@ TEST(Thread1, ContextsThatAreBeingChanged) {
         else
           heap.poke(heap.threads[2].context.pointer, 0x1234567, heap.p);
         Opened opened(heap);
-        std::vector<std::string> problems;
+        Notes problems;
         std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
         ASSERT_EQ(threads.size(), 8u);
         for (u64 i = 0; i < 8; ++i)
@@ -271,12 +271,12 @@ TEST(Thread1, NoContexts) {
     HeapBuilder heap(shape);
     heap.segment(G::gen0).object(heap.object_type);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<ThreadData> threads = opened.runtime.thread().get_threads(problems);
     EXPECT_EQ(threads.size(), 2u);
     EXPECT_EQ(threads[0].allocation_context.pointer, 0u);
     EXPECT_EQ(opened.heap.context_count(), 0u);
-    EXPECT_TRUE(opened.heap.problems().empty());
+    EXPECT_TRUE(opened.heap.notes().empty());
   });
 }
 
@@ -294,11 +294,11 @@ TEST(Thread1, ListInACircleOrBrokenOff) {
       heap.poke(link(2), to, heap.p);
       std::unique_ptr<Target> broken = heap.target();
       Thread1 thread(broken->memory, runtime.descriptor());
-      std::vector<std::string> problems;
+      Notes problems;
       std::vector<ThreadData> found = thread.get_threads(problems);
       EXPECT_EQ(found.size(), 3u);
       ASSERT_EQ(problems.size(), 1u);
-      EXPECT_NE(problems[0].find(text), std::string::npos) << problems[0];
+      EXPECT_NE(problems[0].text.find(text), std::string::npos) << problems[0].text;
     }
   }
 }
@@ -314,8 +314,9 @@ TEST(Thread1, ListThatCannotBeFound) {
     heap.poke(heap.variables.at("ThreadStore"), 0x123456000, 8);
     Opened opened(heap);
     EXPECT_EQ(opened.heap.context_count(), 0u);
-    ASSERT_EQ(opened.heap.problems().size(), 1u);
-    EXPECT_NE(opened.heap.problems()[0].find("the thread list"), std::string::npos) << opened.heap.problems()[0];
+    ASSERT_EQ(opened.heap.notes().size(), 1u);
+    EXPECT_NE(opened.heap.notes().texts()[0].find("the thread list"), std::string::npos)
+        << opened.heap.notes().texts()[0];
   }
 }
 
@@ -370,7 +371,7 @@ TEST(Thread1, ContextsLieWhereTheWalkGoes) {
     heap.poke(behind + heap.p, young.end() + 0x80, heap.p);
     Opened opened(heap);
     EXPECT_EQ(opened.heap.context_count(), 1u);
-    EXPECT_TRUE(opened.heap.problems().empty());
+    EXPECT_TRUE(opened.heap.notes().empty());
   }
 }
 
@@ -387,8 +388,9 @@ TEST(Thread1, ListsWithoutEnd) {
     heap.poke(heap.variables.at(name), maze, 8);
   heap.poke(heap.variables.at("ThreadStore"), maze, 8);
   Opened opened(heap);
-  ASSERT_EQ(opened.heap.problems().size(), 1u);
-  EXPECT_NE(opened.heap.problems()[0].find("the thread list"), std::string::npos) << opened.heap.problems()[0];
+  ASSERT_EQ(opened.heap.notes().size(), 1u);
+  EXPECT_NE(opened.heap.notes().texts()[0].find("the thread list"), std::string::npos)
+      << opened.heap.notes().texts()[0];
 }
 
 } // namespace

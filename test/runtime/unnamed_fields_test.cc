@@ -19,7 +19,7 @@ struct Types : TypeSystem {
     }
   }
   const std::string &name(Address) override { return name_; }
-  std::vector<std::string> problems() const override { return {}; }
+  Notes notes() const override { return {}; }
   std::string name_;
 };
 

@@ -88,12 +88,12 @@ void expect_all(Process &process, Snapshot &snapshot) {
   std::sort(built.begin(), built.end());
   EXPECT_EQ(starts, built);
   EXPECT_EQ(on_stacks(snapshot), (std::vector<Address>{process.on_stack, process.in_register}));
-  std::vector<std::string> problems;
+  Notes problems;
   std::vector<u64> threads;
   for (const ThreadData &thread : snapshot.runtime().threads(problems))
     threads.push_back(thread.os_id.value_or(0));
   EXPECT_EQ(threads, (std::vector<u64>{heap.threads[0].os_id, heap.threads[1].os_id}));
-  EXPECT_TRUE(problems.empty()) << problems[0];
+  EXPECT_TRUE(problems.empty()) << problems[0].text;
 }
 
 // By Thread::registers: how many, which one points at the stack, which one is free to hold an object.
@@ -165,13 +165,13 @@ TEST(Architectures, TaggedPointers) {
     writer.machine = machines[0].number; // elsewhere such a pointer leads nowhere
     for (ElfCoreWriter::Thread &thread : writer.threads)
       thread.registers.resize(machines[0].registers);
-    std::vector<std::string> problems;
+    Notes problems;
     std::size_t threads = 0;
     try {
       auto other = Snapshot::open(folder.write("other", as_string(writer.write())));
       threads = other->runtime().threads(problems).size();
     } catch (const Error &error) {
-      problems.push_back(error.what());
+      problems.add(error.what());
     }
     EXPECT_EQ(threads, 0u);
     EXPECT_FALSE(problems.empty());

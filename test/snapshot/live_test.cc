@@ -77,7 +77,7 @@ std::string difference(const Json &mine, const Json &theirs, const std::string &
 }
 
 bool has_note(const Snapshot &snapshot, std::string_view part) {
-  const std::vector<std::string> &notes = snapshot.target().notes;
+  const std::vector<std::string> notes = snapshot.target().notes.texts();
   return std::any_of(notes.begin(), notes.end(), [&](const std::string &note) { return note.find(part) != note.npos; });
 }
 

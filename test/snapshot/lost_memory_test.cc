@@ -92,8 +92,8 @@ TEST_F(LostMemory, TheAnswerIsThatOfTheFileAsItIsNow) {
         ++partial;
         EXPECT_EQ(of.gaps().back().reason,
                   "cut off while it was read: " + path + " now ends at byte " + std::to_string(size));
-        EXPECT_NE(std::find(snapshot->target().notes.begin(), snapshot->target().notes.end(), of.gaps().back().reason),
-                  snapshot->target().notes.end());
+        const std::vector<std::string> notes = snapshot->target().notes.texts();
+        EXPECT_NE(std::find(notes.begin(), notes.end(), of.gaps().back().reason), notes.end());
       }
   EXPECT_GT(answers, 50u);
   EXPECT_GT(partial, 20u);

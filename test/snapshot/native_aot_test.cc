@@ -82,7 +82,7 @@ TEST(NativeAotFile, TheProgramIsLaidUnder) {
       EXPECT_EQ(snapshot->target().provenance[0].identity, "build id 01020304");
       EXPECT_EQ(snapshot->tally().walk.objects, dump.heap.objects.size());
       EXPECT_EQ(snapshot->tally().walk.bad_objects, 0u);
-      EXPECT_TRUE(snapshot->heap().problems().empty());
+      EXPECT_TRUE(snapshot->heap().notes().empty());
       EXPECT_EQ(snapshot->runtime().types().name(dump.node), "Shop.Node");
       EXPECT_EQ(snapshot->runtime().types().name(dump.both), "Shop.Pair<Shop.Node, System.String>");
       // What the file says of variables is never taken for what they held.
@@ -103,7 +103,7 @@ TEST(NativeAotFile, NamesFromTheDebugFile) {
     dump.folder.write("shop", dump.file);
     auto name = [&](Snapshot &snapshot, Address type) { return snapshot.runtime().types().name(type); };
     auto statics = [](Snapshot &snapshot) {
-      std::vector<std::string> problems;
+      Notes problems;
       std::vector<StaticRoot> roots = snapshot.runtime().static_roots(problems);
       EXPECT_TRUE(problems.empty());
       return roots.empty() ? "" : roots[0].name;
@@ -236,7 +236,7 @@ TEST(NativeAotFile, Damage) {
         EXPECT_EQ(tally.walk.bytes + snapshot->heap().context_bytes() + gaps, snapshot->heap().segment_bytes());
         for (const TypeTally &type : tally.types)
           EXPECT_FALSE(snapshot->runtime().types().name(type.method_table).empty());
-        std::vector<std::string> problems;
+        Notes problems;
         for (const StaticRoot &root : snapshot->runtime().static_roots(problems))
           EXPECT_NE(root.object, 0u);
         EXPECT_LT(problems.size(), 100u);

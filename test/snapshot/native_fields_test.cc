@@ -147,7 +147,7 @@ TEST(NativeFields, NamesOfEverything) {
     ASSERT_EQ(fields.instance_fields(program.four).size(), 1u);
     EXPECT_EQ(fields.instance_fields(program.four)[0].count, 4u); // of an inline array
     EXPECT_EQ(fields.instance_fields(program.two)[0].count, 1u);
-    EXPECT_TRUE(fields.problems().empty());
+    EXPECT_TRUE(fields.notes().empty());
   }
 }
 
@@ -184,8 +184,8 @@ TEST(NativeFields, WhatDoesNotFitIsNotBelieved) {
   std::unique_ptr<Snapshot> snapshot = larger.open({.node_size = 8});
   Fields &fields = snapshot->runtime().fields();
   EXPECT_EQ(fields.text(fields.reference(larger.node, 8)), ".0x8");
-  ASSERT_EQ(fields.problems().size(), 1u);
-  EXPECT_EQ(fields.problems()[0], "types whose fields in the debug file do not make up their size");
+  ASSERT_EQ(fields.notes().size(), 1u);
+  EXPECT_EQ(fields.notes().texts()[0], "types whose fields in the debug file do not make up their size");
 
   Program fewer({});
   snapshot = fewer.open({.no_two = true});

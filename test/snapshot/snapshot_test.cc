@@ -95,7 +95,7 @@ TEST(Snapshot, SeveralRuntimes) {
   auto snapshot = with_two(std::nullopt);
   EXPECT_EQ(snapshot->runtime().module().path, "/dotnet/libcoreclr.so");
   ASSERT_FALSE(snapshot->target().notes.empty());
-  const std::string &note = snapshot->target().notes.back();
+  const std::string &note = snapshot->target().notes.back().text;
   EXPECT_TRUE(note.starts_with("the process has 2 .NET runtimes: 1 = /other/libcoreclr.so (version unknown, no heap "
                                "found: "))
       << note;
@@ -175,7 +175,7 @@ TEST(Snapshot, ErrorsNameTheFileAndWhatIsOddAboutIt) {
   add_heap(heap);
   heap.hole(heap.data.address(), heap.data.address() + (1 << 20));
   std::unique_ptr<Target> target = heap.target();
-  target->notes.push_back("truncated: 3 of 40 segments end beyond the file");
+  target->notes.add("truncated: 3 of 40 segments end beyond the file");
   Snapshot snapshot(std::move(target), {});
   std::string error = error_of([&] { snapshot.heap(); });
   EXPECT_EQ(error.find("synthetic.core: truncated: 3 of 40"), 0u) << error;

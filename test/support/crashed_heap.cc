@@ -25,7 +25,7 @@ public:
     heap_.gc.handles = {{.type = HandleType::strong, .object = thrown}};
     heap_.target(); // from here on handles and sync blocks have their places
     Opened opened(heap_);
-    std::vector<std::string> problems;
+    Notes problems;
     const Address handle = opened.runtime.gc().get_handles(std::vector{HandleType::strong}, problems).at(0).handle;
     heap_.poke(heap_.threads[1].address + 0x300, handle, p_);
     SyncBlock1 blocks(opened.runtime.memory(), opened.runtime.descriptor());

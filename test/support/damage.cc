@@ -14,7 +14,7 @@ std::vector<std::byte> damaged(std::vector<std::byte> file, std::mt19937 &random
 
 bool has_note(const Target &target, std::string_view part) {
   return std::any_of(target.notes.begin(), target.notes.end(),
-                     [&](const std::string &note) { return note.find(part) != note.npos; });
+                     [&](const Note &note) { return note.text.find(part) != note.text.npos; });
 }
 
 } // namespace dnheap::test

@@ -102,7 +102,7 @@ inline report::Answer inspected(HeapBuilder &heap, const char *name) {
 // Returns the notes about objects that do not have the known fields.
 inline std::string unknown_notes_of(const report::Answer &answer) {
   std::string out;
-  for (const std::string &note : answer.completeness->notes.whole())
+  for (const std::string &note : answer.completeness->notes.sentences())
     if (note.find("not have the fields") != note.npos)
       out += note + "\n";
   return out;
@@ -110,7 +110,7 @@ inline std::string unknown_notes_of(const report::Answer &answer) {
 
 inline std::string notes_of(const report::Answer &answer) {
   std::string out;
-  for (const std::string &note : answer.completeness->notes.whole())
+  for (const std::string &note : answer.completeness->notes.sentences())
     out += note + "\n";
   return out;
 }

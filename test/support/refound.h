@@ -32,7 +32,7 @@ public:
   u64 word(Address at) const { return sound->memory.pointer(at, "a word"); }
   Address gc_variable() const { return heap.variables.at("g_gcDacGlobals"); }
   std::vector<ThreadData> threads() const {
-    std::vector<std::string> problems;
+    Notes problems;
     return Thread1(sound->memory, known).get_threads(problems);
   }
 

@@ -135,10 +135,9 @@ Exported export_dot(const ExportJob &job, NewFile &file) {
   out.objects = found.objects.size();
   out.roots = holds.size();
   if (!note.empty())
-    out.notes.push_back(note);
+    out.notes.add(note);
   if (found.is_cut)
-    out.notes.push_back("only the nearest " + count_text(found.objects.size()) +
-                        " objects are in it: --limit takes more");
+    out.notes.add("only the nearest " + count_text(found.objects.size()) + " objects are in it: --limit takes more");
   return out;
 }
 

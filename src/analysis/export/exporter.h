@@ -6,6 +6,7 @@
 #include "analysis/plan.h"
 #include "analysis/verb.h"
 #include "base/host/host.h"
+#include "base/notes.h"
 #include "objects/heap_types.h"
 #include "snapshot/snapshot.h"
 
@@ -20,7 +21,7 @@ namespace dnheap {
 struct Exported {
   std::optional<u64> objects, bytes; // bytes: aligned, of these objects
   std::optional<u64> references, types, roots, unreachable, strings, frames;
-  std::vector<std::string> notes; // what is missing, or cut, in this file
+  Notes notes; // what is missing, or cut, in this file
 };
 
 struct ExportJob {

@@ -84,12 +84,12 @@ Exported FlameGraph::exported() const {
   out.bytes = all_.bytes;
   out.frames = frames_.size();
   if (unreachable_.objects)
-    out.notes.push_back(count_text(unreachable_.objects) + " objects with " + bytes_text(unreachable_.bytes) +
-                        ", which nothing holds, are not in it");
+    out.notes.add(count_text(unreachable_.objects) + " objects with " + bytes_text(unreachable_.bytes) +
+                  ", which nothing holds, are not in it");
   if (cut_)
-    out.notes.push_back("what stands on " + count_text(cut_) + " frames is one frame each, " + deeper + ": " +
-                        count_text(most_depth) + " frames above one another, and " + count_text(most_frames) +
-                        " in all, are the most");
+    out.notes.add("what stands on " + count_text(cut_) + " frames is one frame each, " + deeper + ": " +
+                  count_text(most_depth) + " frames above one another, and " + count_text(most_frames) +
+                  " in all, are the most");
   return out;
 }
 

@@ -111,9 +111,9 @@ public:
     out.roots = roots_.roots();
     out.unreachable = unreachable_;
     if (clamped_)
-      out.notes.push_back(count_text(clamped_) + " objects of 2 GiB or more have a size of 2 GiB - 1 there");
+      out.notes.add(count_text(clamped_) + " objects of 2 GiB or more have a size of 2 GiB - 1 there");
     if (!roots_.problem().empty())
-      out.notes.push_back(roots_.problem());
+      out.notes.add(roots_.problem());
     return out;
   }
 
@@ -323,11 +323,11 @@ private:
 
   std::string log() const {
     const report::Completeness &walk = job_.completeness;
-    std::string out = std::string("dnheap: ") + (walk.complete ? "complete\n" : "incomplete\n");
+    std::string out = std::string("dnheap: ") + (walk.complete() ? "complete\n" : "incomplete\n");
     for (const auto &gap : walk.gaps)
       out += "not walked: " + hex(gap.start) + "-" + hex(gap.end) + ": " + gap.reason + "\n";
-    for (const report::Note &note : walk.notes)
-      out += "note: " + note.whole() + "\n";
+    for (const Note &note : walk.notes)
+      out += "note: " + note.sentence() + "\n";
     return out;
   }
 

@@ -58,12 +58,11 @@ public:
     if (values_)
       out.strings = strings_before_.back();
     if (clamped_)
-      out.notes.push_back(
-          fmt::format("{} objects of 4 GiB or more have a size of 4 GiB - 1 there, as readers keep sizes in "
-                      "32 bits",
-                      clamped_.load()));
+      out.notes.add(fmt::format("{} objects of 4 GiB or more have a size of 4 GiB - 1 there, as readers keep sizes in "
+                                "32 bits",
+                                clamped_.load()));
     if (!roots_.problem().empty())
-      out.notes.push_back(roots_.problem());
+      out.notes.add(roots_.problem());
     return out;
   }
 

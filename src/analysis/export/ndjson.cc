@@ -21,7 +21,7 @@ void append_head(std::string &out, const ExportJob &job, u64 types) {
   const report::Completeness &walk = job.completeness;
   fmt::format_to(std::back_inserter(out),
                  R"({{"line":"dump","format":"dnheap-ndjson/1","objects":{},"types":{},"complete":{},"gaps":[)",
-                 job.snapshot.index().count(), types, walk.complete);
+                 job.snapshot.index().count(), types, walk.complete());
   for (const auto &gap : walk.gaps) {
     out += &gap == &walk.gaps.front() ? "{\"start\":" : ",{\"start\":";
     append_address(out, gap.start);
@@ -128,7 +128,7 @@ Exported export_ndjson(const ExportJob &job, NewFile &file) {
   if (values)
     out.strings = told;
   if (!roots.problem().empty())
-    out.notes.push_back(roots.problem());
+    out.notes.add(roots.problem());
   return out;
 }
 

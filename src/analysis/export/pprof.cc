@@ -134,7 +134,7 @@ Exported export_pprof(const ExportJob &job, NewFile &file) {
   if (job.snapshot.target().taken)
     put_number(text, time_nanos, job.snapshot.target().taken->seconds * 1000000000);
   constexpr u64 default_sample_type = 14;
-  put_number(text, comment, texts.of(job.completeness.complete ? "dnheap: complete" : "dnheap: incomplete"));
+  put_number(text, comment, texts.of(job.completeness.complete() ? "dnheap: complete" : "dnheap: incomplete"));
   put_number(text, default_sample_type, space);
   texts.for_each([&](const std::string &one) {
     message = one;

@@ -81,7 +81,7 @@ void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer
   if (std::string note = frozen_note(snapshot); !note.empty())
     table.notes.push_back(std::move(note));
   answer.tables.push_back(std::move(table));
-  answer.headline += "; " + count_text(objects) + " objects alive, " + bytes_text(bytes);
+  answer.headline.facts += "; " + count_text(objects) + " objects alive, " + bytes_text(bytes);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot.live().bad_references(), answer);
 }

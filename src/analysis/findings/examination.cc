@@ -229,10 +229,10 @@ Examination examine(Snapshot &snapshot, std::span<const std::string> hubs) {
   facts.finalizer_place = out.hangs.finalizer_text;
   facts.threads_place = out.hangs.threads_text;
   facts.knows_all_roots = knows_all_roots(snapshot);
-  out.notes = out.map.notes;
-  out.notes.insert(out.notes.end(), out.waste.notes.begin(), out.waste.notes.end());
+  out.notes.add_all(out.map.notes);
+  out.notes.add_all(out.waste.notes.up_to(Effect::none)); // one of several tables
   if (!out.hangs.note.empty())
-    out.notes.push_back(out.hangs.note);
+    out.notes.add(out.hangs.note);
   return out;
 }
 

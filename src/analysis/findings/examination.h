@@ -8,6 +8,7 @@
 #include "analysis/process/fragmentation.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waste/waste.h"
+#include "base/notes.h"
 
 #include <optional>
 #include <span>
@@ -23,7 +24,7 @@ struct Examination {
   std::optional<Fragmentation> holes; // absent: there are few
   VerdictFacts facts;
   HangFacts hangs;
-  std::vector<std::string> notes;
+  Notes notes;
 };
 
 // `hubs`: full names of further types whose objects are hubs.

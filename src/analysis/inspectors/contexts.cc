@@ -227,7 +227,7 @@ void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answ
     table.notes.push_back(std::string(runtimes_own) + ": the runtime's own, until Unload() is called");
   answer.tables.push_back(std::move(table));
   add_unknown_states(unknown, answer);
-  report::Notes &notes = answer.completeness->notes;
+  Notes &notes = answer.completeness->notes;
   if (without)
     notes.add(count_text(without) + " collectible contexts have no known LoaderAllocator: they were unloaded, or the "
                                     "runtime's own memory is not in the dump");

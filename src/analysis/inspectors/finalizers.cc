@@ -53,13 +53,13 @@ void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &an
       total_row(table, {{"count", sum.count}, {"bytes", sum.bytes}, {"type", total_of(sorted.size(), "type")}});
   if (sum.count) {
     table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
-    std::vector<std::string> problems;
-    if (const std::string place = find_finalizer_place(snapshot, problems); !place.empty())
+    Notes of_threads;
+    if (const std::string place = find_finalizer_place(snapshot, of_threads); !place.empty())
       answer.lead = "The finalizer thread " + place + ".";
-    answer.completeness->notes.add_all(problems);
+    answer.completeness->notes.add_all(of_threads.up_to(Effect::none));
   }
   answer.tables.push_back(std::move(table));
-  answer.completeness->notes.add_all(snapshot.roots().problems);
+  answer.completeness->notes.add_all(snapshot.roots().notes);
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.example);
 }

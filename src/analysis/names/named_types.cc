@@ -75,10 +75,10 @@ std::string suggestion(const Names &names, const std::string &word) {
 
 [[noreturn]] void fail(Snapshot &snapshot, const Names &names, const std::string &word, const char *what) {
   const bool all = snapshot.heap().gaps().empty() && snapshot.tally().walk.gaps.empty();
-  const std::vector<std::string> unknown = snapshot.runtime().types().problems();
+  const Notes unknown = snapshot.runtime().types().notes();
   throw NotFound(std::string("no type on this heap") + (all ? "" : ", as far as it could be read,") + " is called '" +
                  printable(word, 200) + "'" + what +
-                 (unknown.empty() ? "" : ", but not all names are known (" + unknown.front() + ")") +
+                 (unknown.empty() ? "" : ", but not all names are known (" + unknown.front().text + ")") +
                  suggestion(names, word));
 }
 

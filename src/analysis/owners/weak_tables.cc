@@ -21,7 +21,7 @@ constexpr u64 most_entry_bytes = 64 << 20; // entries beyond this are not read
 std::unordered_map<Address, Address> handles_of(Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, Address> out;
   const std::unordered_set<Address> wanted(keys.begin(), keys.end());
-  std::vector<std::string> ignored; // already reported where roots are read
+  Notes ignored; // already reported where roots are read
   try {
     for (const HandleData &one : snapshot.runtime().gc().get_handles(std::vector{HandleType::dependent}, ignored))
       if (one.secondary.value_or(0) && wanted.contains(one.object) && out.size() < most_handles)

@@ -105,14 +105,14 @@ public:
     claim_large_blocks();
     count(coloring_.stretches());
     if (target_.container == "process" && !resident_)
-      out_.notes.push_back("resident bytes are unknown: the process had gone on, or more than 1 TiB is mapped");
+      out_.notes.add(Subject::memory, Effect::none,
+                     "resident bytes are unknown: the process had gone on, or more than 1 TiB is mapped");
     note_other_allocators();
     return std::move(out_);
   }
 
 private:
   using enum MemoryClass;
-  using Problems = std::vector<std::string>;
 
   void claim(MemoryClass memory, Address start, Address end, bool is_guess = false, u32 tag = 0) {
     coloring_.claim(start, end, colour_of(memory, is_guess), tag);
@@ -120,13 +120,13 @@ private:
   ClassSum &sum(MemoryClass memory) { return out_.classes[static_cast<u8>(memory)]; }
   // Runs one step; if it throws, records why and goes on.
   template <class Part> void try_part(const char *what, Part part) {
-    Problems problems;
+    Notes problems;
     try {
       part(problems);
     } catch (const Error &e) {
-      problems.push_back(std::string(what) + ": " + e.what());
+      problems.add(Subject::memory, Effect::none, std::string(what) + ": ", e);
     }
-    out_.notes.insert(out_.notes.end(), problems.begin(), problems.end());
+    out_.notes.add_all(problems.up_to(Effect::none)); // such memory is in the account, as not identified
   }
 
   void claim_heap() {
@@ -150,7 +150,7 @@ private:
   void claim_gc() {
     const Runtime &runtime = snapshot_.runtime();
     const Gc &gc = runtime.gc();
-    try_part("free regions", [&](Problems &problems) {
+    try_part("free regions", [&](Notes &problems) {
       for (const GCMemoryRegionData &region : gc.get_gc_free_regions(problems)) {
         const bool is_leaving = region.kind == FreeRegionKind::global_region;
         const MemoryClass memory = is_leaving ? gc_to_decommit : gc_free_regions;
@@ -158,12 +158,12 @@ private:
         ++sum(memory).pieces;
       }
     });
-    try_part("card tables", [&](Problems &problems) {
+    try_part("card tables", [&](Notes &problems) {
       for (const GCMemoryRegionData &region :
            gc.get_gc_bookkeeping_memory_regions(problems).value_or(std::vector<GCMemoryRegionData>()))
         claim(gc_bookkeeping, round_to_page(region.start), align_up(region.start + region.size, page_bytes));
     });
-    try_part("handle tables", [&](Problems &problems) {
+    try_part("handle tables", [&](Notes &problems) {
       for (const GCMemoryRegionData &region : gc.get_handle_table_memory_regions(problems)) {
         claim(handle_tables, region.start, region.start + region.size);
         ++sum(handle_tables).pieces;
@@ -171,7 +171,7 @@ private:
     });
     // Without regions the range contains memory of others.
     if (runtime.gc_flavour().regions)
-      try_part("the GC's range", [&](Problems &) {
+      try_part("the GC's range", [&](Notes &) {
         if (std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds())
           claim(gc_other, bounds->first, bounds->second);
       });
@@ -200,8 +200,9 @@ private:
     sum(stacks_in_use).pieces = sum(stacks_below).pieces = stacks.size();
     if (stacks.size() < target_.threads.size() && !target_.extraction) // an extracted core has no stacks of native
                                                                        // threads
-      out_.notes.push_back(fmt::format("the stacks of {} of {} threads were not found",
-                                       target_.threads.size() - stacks.size(), target_.threads.size()));
+      out_.notes.add(Subject::memory, Effect::none,
+                     fmt::format("the stacks of {} of {} threads were not found",
+                                 target_.threads.size() - stacks.size(), target_.threads.size()));
   }
 
   void claim_malloc() {
@@ -211,7 +212,7 @@ private:
       std::erase_if(others, [](const std::string &name) { return name.starts_with("musl "); });
     out_.other_allocators = fmt::format("{}", fmt::join(others, ", "));
     if (out_.malloc.arenas.empty() && !others.empty()) // they replace libc's malloc, which then has no arena
-      out_.malloc.problems.clear();
+      out_.malloc.problems = {};
     const std::vector<MallocBlock> segments = find_mimalloc_segments(target_);
     for (const MallocBlock &one : segments)
       claim(malloc_not_walked, one.start, one.end);
@@ -225,7 +226,7 @@ private:
       claim(malloc_top, heap.end, heap.mapped_end);
     }
     if (!target_.extraction) // an extracted core has little memory of native code
-      out_.notes.insert(out_.notes.end(), out_.malloc.problems.begin(), out_.malloc.problems.end());
+      out_.notes.add_all(out_.malloc.problems);
   }
 
   void claim_modules() {
@@ -290,9 +291,10 @@ private:
     sum(malloc_large).pieces = blocks;
     const MallocArenas &malloc = out_.malloc;
     if (malloc.large_bytes && (*malloc.large_bytes != bytes || *malloc.large_blocks != blocks))
-      out_.notes.push_back(fmt::format("found {} of malloc's {} blocks with a mapping of their own ({} of {})",
-                                       count_text(blocks), count_text(*malloc.large_blocks), bytes_text(bytes),
-                                       bytes_text(*malloc.large_bytes)));
+      out_.notes.add(Subject::memory, Effect::none,
+                     fmt::format("found {} of malloc's {} blocks with a mapping of their own ({} of {})",
+                                 count_text(blocks), count_text(*malloc.large_blocks), bytes_text(bytes),
+                                 bytes_text(*malloc.large_bytes)));
   }
 
   // Returns the bytes of a stretch: mapped, in the container, and resident. Stretches must come in order of addresses.
@@ -442,11 +444,14 @@ private:
       if (one.writable && !one.executable)
         out_.perhaps_theirs += one.end - one.start;
     const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
-    out_.notes.push_back(fmt::format(
-        "the process uses {}: memory that native code has from there is {}among the {} that are not identified; its "
-        "blocks are not counted{}",
-        out_.other_allocators, in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
-        bytes_text(out_.perhaps_theirs), out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
+    out_.notes.add(Subject::memory, Effect::none,
+                   fmt::format("the process uses {}: memory that native code has from there is {}among the {} that are "
+                               "not identified; its "
+                               "blocks are not counted{}",
+                               out_.other_allocators,
+                               in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
+                               bytes_text(out_.perhaps_theirs),
+                               out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
     out_.perhaps_theirs += in_segments;
   }
 

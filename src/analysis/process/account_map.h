@@ -5,6 +5,7 @@
 #pragma once
 #include "analysis/process/malloc_arenas.h"
 #include "analysis/process/memory_class.h"
+#include "base/notes.h"
 #include "snapshot/snapshot.h"
 
 #include <array>
@@ -42,7 +43,7 @@ struct AccountMap {
   std::string other_allocators; // allocators of native code other than `malloc`: "jemalloc (libjemalloc.so.2)"
   u64 perhaps_theirs = 0;       // bytes that native code may have from these: not identified, or known as theirs
   u64 mimalloc_segments = 0;
-  std::vector<std::string> notes; // what is unknown, in whole phrases
+  Notes notes; // what is unknown, in whole phrases
 
   const ClassSum &of(MemoryClass memory) const { return classes[static_cast<u8>(memory)]; }
 };

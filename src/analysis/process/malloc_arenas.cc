@@ -62,7 +62,8 @@ public:
     }
     find_lone_heaps();
     if (!find_lone_main_heap())
-      out_.problems.push_back("malloc's main arena was not found: what it holds is not identified");
+      out_.problems.add(Subject::memory, Effect::none,
+                        "malloc's main arena was not found: what it holds is not identified");
     subtract_cached();
   }
 
@@ -102,7 +103,7 @@ private:
   void add_arenas() {
     const std::optional<u64> next = word(bins_ + next_behind_bins);
     if (!next) {
-      out_.problems.push_back("malloc's main arena cannot be read");
+      out_.problems.add(Subject::memory, Effect::none, "malloc's main arena cannot be read");
       return;
     }
     // The arenas form a ring; the main one is in libc's data.
@@ -112,14 +113,14 @@ private:
     u64 before = 0; // bytes before the bins in each arena
     while (!is_main(at)) {
       if (others.size() >= most_arenas || !seen.insert(at).second) {
-        out_.problems.push_back("the ring of malloc's arenas does not close");
+        out_.problems.add(Subject::memory, Effect::none, "the ring of malloc's arenas does not close");
         break;
       }
       for (u64 d = 16; d <= most_before_bins && !before; d += 8)
         if (are_bins(memory_, at + d))
           before = d;
       if (!before || !word(at + before + next_behind_bins)) {
-        out_.problems.push_back("malloc's arena at " + hex(at) + " is not sound");
+        out_.problems.add(Subject::memory, Effect::none, "malloc's arena at " + hex(at) + " is not sound");
         break;
       }
       others.push_back(at);
@@ -158,7 +159,7 @@ private:
         walk({.start = align_up(*base, 16), .end = *top + (*size & ~u64{7}), .arena = 0}, align_up(*base, 16), *top);
       return;
     }
-    out_.problems.push_back("the beginning of malloc's main heap was not found");
+    out_.problems.add(Subject::memory, Effect::none, "the beginning of malloc's main heap was not found");
   }
 
   void add_arena(Address arena, u64 before) {
@@ -175,7 +176,8 @@ private:
       if (owner != arena || !previous || !size || !mapped || *size > heap_alignment || *size % page ||
           *mapped > heap_alignment || at % heap_alignment || out_.heaps.size() >= most_heaps ||
           !seen.insert(at).second) {
-        out_.problems.push_back("a heap of malloc's arena at " + hex(arena) + " is not sound: " + hex(at));
+        out_.problems.add(Subject::memory, Effect::none,
+                          "a heap of malloc's arena at " + hex(arena) + " is not sound: " + hex(at));
         return;
       }
       const bool holds_arena = arena - at < heap_alignment;
@@ -191,7 +193,7 @@ private:
   void walk(MallocHeap heap, Address first, Address top) {
     constexpr u64 flags = 7, in_use_flag = 1, smallest = 32, fence = 64;
     if (first < heap.start || first > heap.end) {
-      out_.problems.push_back("a heap of malloc is not sound: " + hex(heap.start));
+      out_.problems.add(Subject::memory, Effect::none, "a heap of malloc is not sound: " + hex(heap.start));
       out_.heaps.push_back(heap);
       return;
     }
@@ -229,8 +231,9 @@ private:
     }
     heap.is_whole = at == heap.end;
     if (!heap.is_whole)
-      out_.problems.push_back("malloc's chunks cannot be followed beyond " + hex(at) + ", " +
-                              bytes_text(heap.end - at) + " before the end of their heap");
+      out_.problems.add(Subject::memory, Effect::none,
+                        "malloc's chunks cannot be followed beyond " + hex(at) + ", " + bytes_text(heap.end - at) +
+                            " before the end of their heap");
     out_.heaps.push_back(heap);
   }
 

@@ -3,6 +3,7 @@
 // multiples of 64 MiB; each heap's chunks are walked from end to end. Nothing is trusted: invalid data end the walk,
 // and the rest is not counted. Costs a load or two per chunk, and no memory per chunk. 64-bit Linux only. One thread.
 #pragma once
+#include "base/notes.h"
 #include "target/target.h"
 
 #include <string>
@@ -41,7 +42,7 @@ struct MallocArenas {
   bool lists_blocks = false;       // true for musl; otherwise find_large_blocks() searches for them
   // The main arena's own counts of separately mapped blocks.
   std::optional<u64> large_blocks, large_bytes;
-  std::vector<std::string> problems;
+  Notes problems;
 };
 
 // Reads glibc's malloc, or musl's (mallocng.h).

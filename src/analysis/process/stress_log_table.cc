@@ -73,7 +73,7 @@ StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked) {
   try {
     log = runtime.stress_log();
   } catch (const Error &e) {
-    out.notes.push_back(std::string("the runtime's stress log cannot be read: ") + e.what());
+    out.notes.add(Subject::logs, Effect::none, "the runtime's stress log cannot be read: ", e);
   }
   if (!log) {
     if (is_asked && out.notes.empty())
@@ -88,10 +88,10 @@ StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked) {
   if (first)
     out.table.notes.push_back("the newest " + count_text(count - first) + " of " + count_text(count));
   if (without_format)
-    out.notes.push_back("stress log: the texts of " + count_text(without_format) +
-                        " messages are not in this dump; the runtime's file has them (--modules)");
-  for (const std::string &problem : log->problems)
-    out.notes.push_back(problem);
+    out.notes.add(Subject::logs, Effect::none,
+                  "stress log: the texts of " + count_text(without_format) +
+                      " messages are not in this dump; the runtime's file has them (--modules)");
+  out.notes.add_all(log->notes);
   out.fact = count_text(count) + (count == 1 ? " message" : " messages") + " of " + count_text(log->threads) +
              (log->threads == 1 ? " thread" : " threads") + " (--table stress_log)";
   return out;

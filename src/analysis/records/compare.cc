@@ -132,12 +132,13 @@ std::vector<Series> classes_of(std::span<const Record> records) {
 }
 
 // Returns nothing unless all records have waste: otherwise all of it would seem to be new.
-std::vector<Series> waste_of(std::span<const Record> records, std::vector<std::string> &notes) {
+std::vector<Series> waste_of(std::span<const Record> records, Notes &notes) {
   for (const Record &record : records)
     if (!record.has_waste) {
-      notes.push_back(
+      notes.add(
+          Subject::answer, Effect::none,
           "waste is not in " + file_name_of(record.name) +
-          ": it has no contents of objects, or an earlier version of dnheap made it; so waste is not compared");
+              ": it has no contents of objects, or an earlier version of dnheap made it; so waste is not compared");
       return {};
     }
   return matched(
@@ -175,15 +176,18 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       before = record.taken;
   }
   if (!unknown.empty())
-    to.notes.push_back("unknown when these were taken: " + unknown + "; --interval can give the time between them");
+    to.notes.add(Subject::answer, Effect::none,
+                 "unknown when these were taken: " + unknown + "; --interval can give the time between them");
   if (!in_order)
-    to.notes.push_back("by their times these are not in the order in which they were taken: there are no rates; "
-                       "--interval can give the time between them");
+    to.notes.add(Subject::answer, Effect::none,
+                 "by their times these are not in the order in which they were taken: there are no rates; "
+                 "--interval can give the time between them");
   const char *differ = !one_id ? "process ids" : !one_runtime ? "runtimes" : nullptr;
   if (differ)
-    to.notes.push_back("their " + std::string(differ) +
-                       " differ, so they are not of one process: no rates, unless --interval gives the time between "
-                       "them");
+    to.notes.add(Subject::answer, Effect::none,
+                 "their " + std::string(differ) +
+                     " differ, so they are not of one process: no rates, unless --interval gives the time between "
+                     "them");
   if (!in_order || differ || !records[0].taken)
     return;
   for (u64 i = 0; i < records.size(); ++i)
@@ -191,12 +195,14 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
       to.hours[i] = static_cast<double>(*records[i].taken - *records[0].taken) / 3600;
   if (to.hours.back() && *to.hours.back() < 1.0 / 60) {
     to.is_too_close = true;
-    to.notes.push_back("less than a minute apart, which is too close for a rate; --interval can give the time between "
-                       "them");
+    to.notes.add(Subject::answer, Effect::none,
+                 "less than a minute apart, which is too close for a rate; --interval can give the time between "
+                 "them");
   }
   if (by_file)
-    to.notes.push_back("times are those at which the files were written last: copying may have changed them; "
-                       "--interval says better");
+    to.notes.add(Subject::answer, Effect::none,
+                 "times are those at which the files were written last: copying may have changed them; "
+                 "--interval says better");
 }
 
 // Returns an extract if the others are not; null if all are whole dumps, or all extracts.
@@ -221,8 +227,9 @@ void tell_other_program(Comparison &to) {
     last |= owner.bytes.back() != 0;
   }
   if (first && last)
-    to.notes.push_back("no static field of the program holds anything in both the first and the last: are these dumps "
-                       "of one program?");
+    to.notes.add(Subject::answer, Effect::none,
+                 "no static field of the program holds anything in both the first and the last: are these dumps "
+                 "of one program?");
 }
 
 } // namespace
@@ -252,8 +259,9 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   out.owners = owners_of(records);
   out.types = types_of(records);
   if (const Record *extract = extract_among_whole(records))
-    out.notes.push_back("memory by class is not compared: " + file_name_of(extract->name) +
-                        " is an extract, which has the heap's memory and little else, and not all of these are");
+    out.notes.add(Subject::answer, Effect::none,
+                  "memory by class is not compared: " + file_name_of(extract->name) +
+                      " is an extract, which has the heap's memory and little else, and not all of these are");
   else
     out.classes = classes_of(records);
   out.waste = waste_of(records, out.notes);

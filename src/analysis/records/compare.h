@@ -2,6 +2,7 @@
 // is compared, however small: nothing is left out before. Costs a look-up per row and record. Any thread.
 #pragma once
 #include "analysis/records/record.h"
+#include "base/notes.h"
 
 #include <span>
 
@@ -33,7 +34,7 @@ struct Comparison {
   std::vector<std::optional<double>> hours; // of each record since the first one; absent: time unknown
   bool is_too_close = false;                // less than a minute apart by their times, which is too close for a rate
                                             // per hour
-  std::vector<std::string> notes;           // reasons for missing rates, or signs of different programs, in whole
+  Notes notes;                              // reasons for missing rates, or signs of different programs, in whole
                                             // phrases
 };
 

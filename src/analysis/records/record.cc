@@ -84,9 +84,8 @@ std::vector<Record::Waste> waste_of(const Waste &waste) {
 
 std::vector<report::Fact> facts_of(Snapshot &snapshot, Retained reached) {
   const Target &target = snapshot.target();
-  const u64 name = printable(file_name_of(target.path), 200).size() + 2; // "core.1: "
   return {{"name", target.path},
-          {"description", target_headline(target, &snapshot.runtime()).substr(name)},
+          {"description", runtime_headline(target, snapshot.runtime())},
           {"container", target.container},
           {"version", snapshot.runtime().version()},
           {"extract", target.extraction.has_value()},
@@ -111,9 +110,9 @@ report::Answer answer_record(Snapshot &snapshot, const Question &question) {
   record.has_waste = !snapshot.target().has_blanked_values();
   answer.target = facts_of(snapshot, holding.tree().reached());
   answer.tables = tables_of(record);
-  report::Notes &notes = answer.completeness->notes;
+  Notes &notes = answer.completeness->notes;
   notes.add_all(map.notes);
-  notes.add_all(waste.notes);
+  notes.add_all(waste.notes.up_to(Effect::none)); // one of several tables
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
@@ -155,8 +154,9 @@ Record take_record(Snapshot &snapshot) {
     u64 bytes = completeness.more_gap_bytes;
     for (const report::Completeness::Gap &gap : completeness.gaps)
       bytes += gap.end - gap.start;
-    completeness.notes.add_first(bytes_text(bytes) +
-                                 " of the heap could not be walked: " + completeness.gaps.front().reason);
+    completeness.notes.add_first(
+        {Subject::heap, Effect::numbers,
+         bytes_text(bytes) + " of the heap could not be walked: " + completeness.gaps.front().reason});
     completeness.gaps.clear();
   }
   std::string json;

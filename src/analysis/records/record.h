@@ -3,6 +3,7 @@
 // the same time, or no longer exists. Saved as JSON it is an answer whose command is "record".
 #pragma once
 #include "analysis/verb.h"
+#include "base/notes.h"
 
 #include <optional>
 #include <string>
@@ -46,7 +47,7 @@ struct Record {
   u64 live_objects = 0, live_bytes = 0; // aligned bytes
   u64 bad_objects = 0;
   bool complete = true;
-  std::vector<std::string> notes;
+  Notes notes;
   bool is_saved = false; // read from JSON: the dump may no longer exist
 
   std::vector<Owner> owners;  // largest first

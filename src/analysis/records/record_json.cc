@@ -93,7 +93,7 @@ Record record_in(const Place &root, const std::string &name) {
   out.bytes = completeness.at("bytes").number();
   out.bad_objects = completeness.at("bad_objects").number();
   out.complete = completeness.at("complete").boolean();
-  completeness.at("notes").for_each([&](const Place &note) { out.notes.push_back(note.text()); });
+  completeness.at("notes").for_each([&](const Place &note) { out.notes.add(note.text()); });
   out.has_parts = true;
   tables.at("owners").for_each([&](const Place &row) {
     out.has_parts &= row.has("part");
@@ -174,7 +174,7 @@ std::vector<report::Table> tables_of(const Record &record) {
 report::Answer answer_of(const Record &record) {
   report::Answer out;
   out.command = "record";
-  out.headline = file_name_of(record.name) + ": " + record.description;
+  out.headline.what = file_name_of(record.name) + ": " + record.description;
   out.target = {{"name", file_name_of(record.name)},
                 {"description", record.description},
                 {"container", record.container},
@@ -189,7 +189,7 @@ report::Answer answer_of(const Record &record) {
   out.completeness->objects = record.objects;
   out.completeness->bytes = record.bytes;
   out.completeness->bad_objects = record.bad_objects;
-  out.completeness->complete = record.complete;
+  out.completeness->incomplete_records = !record.complete;
   out.completeness->notes.add_all(record.notes);
   out.tables = tables_of(record);
   return out;

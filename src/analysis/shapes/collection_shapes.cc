@@ -449,17 +449,17 @@ std::optional<CollectionFill> CollectionShapes::read(const OpenedObject &object,
   return Reading(*this, reader, format, out).read(object) ? std::optional(out) : std::nullopt;
 }
 
-std::vector<std::string> CollectionShapes::notes(const std::string &lost) const {
+Notes CollectionShapes::notes(const std::string &lost) const {
   constexpr u64 most = 5;
-  std::vector<std::string> out;
+  Notes out;
   for (u64 i = 0; i < std::min<u64>(unknown_.size(), most); ++i)
-    out.push_back(unknown_[i] + " does not have the fields that such a collection should have: " + lost);
+    out.add(unknown_[i] + " does not have the fields that such a collection should have: " + lost);
   if (unknown_.size() > most)
-    out.push_back("and " + count_text(unknown_.size() - most) + " more such types");
+    out.add("and " + count_text(unknown_.size() - most) + " more such types");
   if (steps_ < 0)
-    out.push_back("chains of elements that share links, or lead back to themselves, were not followed to their end: "
-                  "for each such collection, " +
-                  lost);
+    out.add("chains of elements that share links, or lead back to themselves, were not followed to their end: "
+            "for each such collection, " +
+            lost);
   return out;
 }
 

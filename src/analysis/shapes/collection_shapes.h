@@ -4,6 +4,7 @@
 // per type; read() then runs in any thread and costs some loads, or some loads per link if the elements are in a chain.
 // All reads together follow at most twice as many links as the heap has objects.
 #pragma once
+#include "base/notes.h"
 #include "objects/references.h"
 #include "runtime/runtime.h"
 
@@ -56,7 +57,7 @@ public:
   // Returns the names of types that should be collections, but have other fields.
   const std::vector<std::string> &unknown() const { return unknown_; }
   // Returns the notes of an answer about them. `lost` says what is missing: "its objects are left out".
-  std::vector<std::string> notes(const std::string &lost) const;
+  Notes notes(const std::string &lost) const;
 
   enum class Kind : u8 {
     array,      // `count` elements in the array `first`, or in each of `first` and `second`

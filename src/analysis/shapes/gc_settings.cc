@@ -31,8 +31,8 @@ bool is_limit(std::string_view name) {
 void add_environment(const Target &target, GCSettings &to) {
   const auto file_name = target.auxv.find(auxv_file_name);
   if (file_name == target.auxv.end() || !file_name->second) {
-    to.problems.push_back(
-        "the place of this target's environment variables is unknown: GC settings in them are missing");
+    to.problems.add(Subject::gc, Effect::none,
+                    "the place of this target's environment variables is unknown: GC settings in them are missing");
     return;
   }
   const Address end = file_name->second;
@@ -41,7 +41,8 @@ void add_environment(const Target &target, GCSettings &to) {
   const Bytes bytes = size ? target.memory.peek_up_to(end - size, size) : Bytes();
   std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   if (text.empty() || std::ranges::all_of(text, [](char c) { return c == 0; })) {
-    to.problems.push_back("the environment variables are not in this dump: GC settings in them are missing");
+    to.problems.add(Subject::gc, Effect::none,
+                    "the environment variables are not in this dump: GC settings in them are missing");
     return;
   }
   while (!text.empty()) {
@@ -57,7 +58,7 @@ void add_properties(const Runtime &runtime, Address dictionary, GCSettings &to) 
   FieldReader fields(runtime);
   const auto entries = dictionary_entries(runtime, fields, dictionary, most_properties);
   if (!entries) {
-    to.problems.push_back("the GC settings in AppContext could not be read");
+    to.problems.add(Subject::gc, Effect::none, "the GC settings in AppContext could not be read");
     return;
   }
   auto text_of = [&](Address object) {
@@ -101,14 +102,15 @@ const GCSetting *GCSettings::hard_limit() const {
 GCSettings find_gc_settings(Snapshot &snapshot) {
   GCSettings out;
   if (snapshot.target().has_blanked_values()) {
-    out.problems.push_back("this core was extracted with --no-values: GC settings are not in it");
+    out.problems.add(Subject::gc, Effect::none, "this core was extracted with --no-values: GC settings are not in it");
     return out;
   }
   if (snapshot.target().os == OperatingSystem::linux_os)
     add_environment(snapshot.target(), out);
   else
-    out.problems.push_back("environment variables are only read on Linux: GC settings in them are missing");
-  std::vector<std::string> unsaid; // the listing of roots reports these problems
+    out.problems.add(Subject::gc, Effect::none,
+                     "environment variables are only read on Linux: GC settings in them are missing");
+  Notes unsaid; // the listing of roots reports these problems
   std::vector<StaticRoot> statics;
   try {
     statics = snapshot.runtime().static_roots(unsaid);
@@ -119,8 +121,8 @@ GCSettings find_gc_settings(Snapshot &snapshot) {
   if (store != statics.end())
     add_properties(snapshot.runtime(), store->object, out);
   else
-    out.problems.push_back(
-        "the properties of AppContext were not found: GC settings in runtimeconfig.json are missing");
+    out.problems.add(Subject::gc, Effect::none,
+                     "the properties of AppContext were not found: GC settings in runtimeconfig.json are missing");
   return out;
 }
 

@@ -2,6 +2,7 @@
 // properties of its runtimeconfig.json (System.GC.HeapHardLimit), which AppContext keeps. Other variables and
 // properties are not looked at. Looks at all static fields: some 10 ms. One thread.
 #pragma once
+#include "base/notes.h"
 #include "snapshot/snapshot.h"
 
 #include <optional>
@@ -18,8 +19,8 @@ struct GCSetting {
 };
 
 struct GCSettings {
-  std::vector<GCSetting> list;       // environment variables first, which win
-  std::vector<std::string> problems; // sources that are not in the dump
+  std::vector<GCSetting> list; // environment variables first, which win
+  Notes problems;              // sources that are not in the dump
 
   const GCSetting *hard_limit() const;
 };

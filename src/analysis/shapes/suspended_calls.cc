@@ -58,7 +58,7 @@ SuspendedCalls::Chain SuspendedCalls::chain_of(Address state_object) {
 
 std::vector<SuspendedCalls::Running> SuspendedCalls::find_running() {
   std::vector<Running> out;
-  std::vector<std::string> ignored; // already reported where threads are listed
+  Notes ignored; // already reported where threads are listed
   for (const ThreadData &thread : runtime_.threads(ignored)) {
     snapshot_.watch().check();
     if (!thread.os_id.value_or(0))

@@ -370,7 +370,7 @@ public:
     const bool are_roots_missing = !knows_all_roots(tables.snapshot());
     rows_ = {{"schema", "1"},
              {"objects", std::to_string(tables.snapshot().index().count())},
-             {"complete", missing || walk.bad_objects || target.is_doubtful || are_roots_missing ? "0" : "1"},
+             {"complete", missing || walk.bad_objects || target.notes.have_effect() || are_roots_missing ? "0" : "1"},
              {"gaps", std::to_string(missing)},
              {"values", tables.values() ? "1" : "0"},
              {"pointer_size", std::to_string(target.format().pointer_size)}};

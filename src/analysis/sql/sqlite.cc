@@ -122,7 +122,7 @@ Exported export_sqlite(const ExportJob &job, NewFile &file) {
   out.bytes = tree.reached().bytes + tree.unreachable().bytes;
   out.unreachable = tree.unreachable().objects;
   if (!tables.roots().problem().empty())
-    out.notes.push_back(tables.roots().problem());
+    out.notes.add(tables.roots().problem());
   return out;
 }
 

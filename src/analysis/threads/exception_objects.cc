@@ -115,10 +115,10 @@ std::string ExceptionObjects::inner_types(const ExceptionObject &of) const {
   return sorted.size() > most_types ? out + ", …" : out;
 }
 
-std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::string> &problems) {
+std::vector<ExceptionInFlight> ExceptionObjects::in_flight(Notes &problems) {
   std::vector<ExceptionInFlight> out;
   if (!records_) {
-    problems.push_back("exceptions in flight are only known in CoreCLR");
+    problems.add(Subject::exceptions, Effect::numbers, "exceptions in flight are only known in CoreCLR");
     return out;
   }
   try {
@@ -127,13 +127,14 @@ std::vector<ExceptionInFlight> ExceptionObjects::in_flight(std::vector<std::stri
     try {
       handles = runtime_.gc().get_handles(std::vector{HandleType::strong}, problems);
     } catch (const Error &e) { // exceptions to which threads refer directly are known all the same
-      problems.push_back(std::string("exceptions to which only a thread's handle leads are missing: ") + e.what());
+      problems.add(Subject::exceptions, Effect::numbers,
+                   "exceptions to which only a thread's handle leads are missing: ", e);
     }
     for (const Thrown &one : records_->thrown(threads, handles, [&](Address object) { return is_exception(object); }))
       out.push_back(
           {one.object, threads[one.thread].os_id, threads[one.thread].managed_id, one.is_nested, one.is_at_hand});
   } catch (const Error &e) {
-    problems.push_back(std::string("exceptions in flight are unknown: ") + e.what());
+    problems.add(Subject::exceptions, Effect::numbers, "exceptions in flight are unknown: ", e);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/typed_objects.h"
+#include "base/notes.h"
 #include "runtime/exception_records.h"
 
 #include <map>
@@ -46,7 +47,7 @@ public:
   // if there are none.
   std::string inner_types(const ExceptionObject &of) const;
   // Returns them by thread. Adds to `problems` what could not be read.
-  std::vector<ExceptionInFlight> in_flight(std::vector<std::string> &problems);
+  std::vector<ExceptionInFlight> in_flight(Notes &problems);
 
 private:
   bool is_exception_type(Address method_table) const;

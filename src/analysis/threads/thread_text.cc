@@ -218,6 +218,12 @@ bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is
   return may_be;
 }
 
+Note partly_known_note() {
+  return {Subject::stacks, Effect::numbers,
+          "stacks, or the list of threads, are only partly known, so methods or threads may be missing: the table "
+          "problems shows why"};
+}
+
 report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked) {
   using report::Cell;
   using report::Kind;

@@ -1,5 +1,6 @@
 // Describes threads in words for the verbs that list them: their names, and what they seem to wait for. One thread.
 #pragma once
+#include "base/notes.h"
 #include "report/table.h"
 #include "runtime/runtime.h"
 
@@ -49,6 +50,8 @@ struct StackProblem {
 // Returns the table `problems`: one row for each reason, in their order, with its threads. Text shows the table only if
 // it has rows, or if it is asked for.
 report::Table problems_table(const std::vector<StackProblem> &problems, bool is_asked);
+// Returns the note of an answer whose table `problems` has rows.
+Note partly_known_note();
 
 struct ThreadsOfSubject {
   std::vector<ThreadData> threads;

@@ -89,7 +89,7 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
     if (memory != MemoryClass::reserved && sum.stored < sum.bytes)
       missing.push_back(fmt::format("{} of {}", bytes_text(sum.bytes - sum.stored), name_of(memory)));
   }
-  report::Notes &notes = answer.completeness->notes;
+  Notes &notes = answer.completeness->notes;
   if (!missing.empty())
     notes.add(fmt::format("mapped, but not in this dump: {}", fmt::join(missing, ", ")));
   if (target.extraction)
@@ -122,7 +122,7 @@ report::Answer answer_account(Snapshot &snapshot, const Question &question) {
   auto is_shown = [&](const char *table) { return question.verbose || question.table == table; };
   answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
-  report::Notes &notes = answer.completeness->notes;
+  Notes &notes = answer.completeness->notes;
   notes.add_all(map.notes);
   if (map.is_estimate)
     notes.add("resident is an estimate: pages that are not zero (at most: also pages that the GC may have touched); "

@@ -186,7 +186,7 @@ report::Table tasks_table(Tasks &tasks) {
 // NativeAOT, the pool's own numbers.
 PoolStands stands_of_pool(Snapshot &snapshot, const ThreadPool &pool) {
   PoolStands out;
-  std::vector<std::string> problems; // said where threads are listed
+  Notes problems; // said where threads are listed
   if (pool.workers.existing) {
     const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
     out = find_pool_stands(snapshot.runtime(), threads, find_wait_texts(snapshot, threads, nullptr));
@@ -282,9 +282,9 @@ report::Answer answer_async(Snapshot &snapshot, const Question &question) {
   answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
                    pool_table(pool, stands), queued_table(pool)};
   if (const u64 calls = stacks.pending_methods())
-    answer.headline += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");
+    answer.headline.facts += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");
   if (stands.is_starved())
-    answer.headline += "; thread pool " + pool_text(pool.workers, stands);
+    answer.headline.facts += "; thread pool " + pool_text(pool.workers, stands);
   answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
     answer.completeness->notes.add(fmt::format("{} call{} something that others await as well (\"…, as others do\"): "

@@ -374,10 +374,13 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   completeness.objects = record.objects;
   completeness.bytes = record.bytes;
   completeness.bad_objects = record.bad_objects;
-  completeness.complete = record.complete && (records.size() == 1 || records[1].complete);
+  for (const Record &one : records)
+    completeness.incomplete_records += !one.complete;
   add_notes(records, question, budget, outcomes, is_nameless, completeness);
-  answer.headline = printable(file_name_of(record.name), 200) + ": " + printable(record.description, 200) + "; " +
-                    (completeness.complete ? "complete" : "INCOMPLETE: see the notes");
+  answer.headline = {.what = printable(file_name_of(record.name), 200) + ": " + printable(record.description, 200),
+                     .shows_completeness = true,
+                     .place = {},
+                     .facts = {}};
   if (!outcomes.empty())
     answer.lead =
         !answer.exceeded && answer.uncertain

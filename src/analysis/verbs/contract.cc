@@ -102,8 +102,8 @@ report::Answer answer_contract(Snapshot &snapshot, const Question &question) {
   report::Answer answer;
   answer.command = "contract";
   answer.target = target_facts(snapshot.target(), &runtime);
-  answer.headline = target_headline(snapshot.target(), &runtime) + "; " + count_text(d.types.size()) + " types, " +
-                    count_text(d.globals.size()) + " globals, " + count_text(d.contracts.size()) + " contracts";
+  answer.headline.what = target_headline(snapshot.target(), &runtime) + "; " + count_text(d.types.size()) + " types, " +
+                         count_text(d.globals.size()) + " globals, " + count_text(d.contracts.size()) + " contracts";
   answer.tables = {contracts_table(d),   types_table(d),   globals_table(d),
                    descriptors_table(d), missing_table(d), doubted_table(d)};
   answer.next_command = "dnheap info " + shell_word(question.target);

@@ -219,9 +219,11 @@ report::Completeness completeness_of(std::span<const Record> records, const Comp
     out.objects += record.objects;
     out.bytes += record.bytes;
     out.bad_objects += record.bad_objects;
-    out.complete &= record.complete;
-    for (const std::string &note : record.notes)
-      out.notes.add(file_name_of(record.name) + ": " + note);
+    out.incomplete_records += !record.complete;
+    for (Note note : record.notes) {
+      note.text = file_name_of(record.name) + ": " + note.text;
+      out.notes.add(std::move(note));
+    }
   }
   out.notes.add_all(comparison.notes);
   for (const Record &record : records)
@@ -233,7 +235,7 @@ report::Completeness completeness_of(std::span<const Record> records, const Comp
   return out;
 }
 
-std::string headline_of(std::span<const Record> records, const Comparison &comparison, bool complete) {
+report::Headline headline_of(std::span<const Record> records, const Comparison &comparison) {
   std::string out =
       printable(file_name_of(records.front().name), 200) + " → " + printable(file_name_of(records.back().name), 200);
   if (records.size() > 2)
@@ -241,7 +243,7 @@ std::string headline_of(std::span<const Record> records, const Comparison &compa
   out += ": " + printable(records.back().description, 200);
   if (const std::optional<double> hours = comparison.hours.back())
     out += *hours < 1 ? fmt::format("; {:.1f} min apart", *hours * 60) : fmt::format("; {:.1f} h apart", *hours);
-  return out + (complete ? "; complete" : "; INCOMPLETE: see the notes");
+  return {.what = std::move(out), .shows_completeness = true, .place = {}, .facts = {}};
 }
 
 // Returns "live objects: 421.0 MiB → 1.2 GiB (+828.0 MiB, +17.3 MiB per hour); most of it: static Shop.Cache.quotes,
@@ -283,7 +285,7 @@ report::Answer answer_diff(std::span<const Record> records, const Question &ques
   report::Answer answer;
   answer.command = "diff";
   answer.completeness = completeness_of(records, comparison);
-  answer.headline = headline_of(records, comparison, answer.completeness->complete);
+  answer.headline = headline_of(records, comparison);
   answer.lead = lead_of(differences, comparison);
   add_owners(differences, comparison, answer);
   add_types(differences, comparison, answer);

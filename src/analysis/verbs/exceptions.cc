@@ -75,7 +75,7 @@ public:
 
   const std::vector<Group> &groups() const { return groups_; }
   bool is_of_one() const { return only_.has_value(); }
-  const std::vector<std::string> &problems() const { return problems_; }
+  const Notes &problems() const { return problems_; }
   const TypeFilter &filter() const { return filter_; }
   u64 without_stack() const { return without_stack_; }
   u64 total() const { return total_; }
@@ -148,7 +148,7 @@ private:
   SourceLines lines_;
   std::map<Address, ExceptionInFlight> in_flight_;
   std::vector<Group> groups_;
-  std::vector<std::string> problems_;
+  Notes problems_;
   u64 without_stack_ = 0, total_ = 0;
 };
 
@@ -263,7 +263,7 @@ report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
   Grouping grouping(snapshot, question);
   answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};
   grouping.filter().add_notes(answer);
-  add_problems(grouping.problems(), answer);
+  answer.completeness->notes.add_all(grouping.problems());
   if (grouping.without_stack())
     answer.completeness->notes.add(fmt::format("the calls that {} of the exceptions passed through are unknown",
                                                count_text(grouping.without_stack())));

@@ -75,8 +75,8 @@ report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
   report::Answer answer = begin_answer(snapshot, "export");
   NewFile file(question.output);
   report::Completeness completeness = *answer.completeness;
-  completeness.complete &= knows_all_roots(snapshot); // otherwise objects that nothing seems to hold need not be
-                                                      // garbage
+  // Where roots are missing, objects that nothing seems to hold need not be garbage.
+  completeness.notes.add_all(snapshot.roots().notes, Subject::roots);
   const Exported what = exporter.write({snapshot, question, completeness}, file);
   if (snapshot.has_lost_memory())
     throw Error(snapshot.target().path + ": part of it was lost while it was exported; copy it to a sound disk first");

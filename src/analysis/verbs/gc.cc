@@ -29,14 +29,14 @@ struct OneHeap : GCHeapData {
   u32 number = 0;
 };
 
-std::vector<OneHeap> all_heaps(const Gc &gc, std::vector<std::string> &problems) {
+std::vector<OneHeap> all_heaps(const Gc &gc, Notes &problems) {
   std::vector<OneHeap> out;
   std::vector<Address> heaps = gc.get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i)
     try {
       out.push_back({gc.get_heap_data(heaps[i]), i});
     } catch (const Error &e) {
-      problems.push_back("heap " + std::to_string(i) + ": " + e.what());
+      problems.add(Subject::gc, Effect::numbers, "heap " + std::to_string(i) + ": ", e);
     }
   return out;
 }
@@ -44,7 +44,7 @@ std::vector<OneHeap> all_heaps(const Gc &gc, std::vector<std::string> &problems)
 // True if objects have survived a collection: only those are in gen1 and gen2.
 bool has_collected(const Gc &gc, const std::vector<OneHeap> &heaps) {
   constexpr u64 first_object = 256; // a generation's first object begins within so many bytes
-  std::vector<std::string> ignored;
+  Notes ignored;
   for (const OneHeap &heap : heaps)
     for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(heap, ignored))
       if ((s.generation == GCSegmentGeneration::gen1 || s.generation == GCSegmentGeneration::gen2) &&
@@ -69,7 +69,7 @@ bool records_mechanisms(const Gc &gc, const std::vector<OneHeap> &heaps) {
   return any_count || (any_array && !has_collected(gc, heaps));
 }
 
-report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string> &problems) {
+report::Table state_table(const Gc &gc, bool mechanisms, Notes &problems) {
   std::vector<GcStateLine> lines;
   // `value` returns a text or nullopt; unreadable values are absent, with a note. `raw`: the number for the word.
   auto add = [&](const char *datum, const char *meaning, const auto &value, Cell raw = {}) {
@@ -77,7 +77,7 @@ report::Table state_table(const Gc &gc, bool mechanisms, std::vector<std::string
     try {
       cell = Cell(std::optional<std::string>(value()));
     } catch (const Error &e) {
-      problems.push_back(e.what());
+      problems.add(Subject::gc, Effect::numbers, "", e);
     }
     lines.push_back({datum, cell, meaning, raw});
   };
@@ -211,8 +211,7 @@ report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, 
 }
 
 // Lists the allocation contexts of threads and generations, and the global ones.
-report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> &heaps,
-                             std::vector<std::string> &problems) {
+report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> &heaps, Notes &problems) {
   struct OwnedContext {
     const char *owner;
     AllocationContext context;
@@ -224,7 +223,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
   try {
     threads = runtime.threads(problems);
   } catch (const Error &e) {
-    problems.push_back(std::string("threads: ") + e.what());
+    problems.add(Subject::gc, Effect::numbers, "threads: ", e);
   }
   for (const ThreadData &t : threads)
     contexts.push_back({"thread", t.allocation_context, &t});
@@ -240,7 +239,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
     if (std::optional<AllocationContext> global = runtime.gc().get_global_allocation_context())
       contexts.push_back({"all others", *global});
   } catch (const Error &e) {
-    problems.push_back(e.what());
+    problems.add(Subject::gc, Effect::numbers, "", e);
   }
   using C = OwnedContext;
   auto of_thread = [](auto ThreadData::*member) {
@@ -267,7 +266,7 @@ report::Table contexts_table(const Runtime &runtime, const std::vector<OneHeap> 
 }
 
 // Sums by heap, kind and size of region, because there may be thousands of regions.
-report::Table free_regions_table(const Gc &gc, std::vector<std::string> &problems) {
+report::Table free_regions_table(const Gc &gc, Notes &problems) {
   struct Key {
     u32 heap;
     FreeRegionKind kind;
@@ -304,7 +303,7 @@ report::Table free_regions_table(const Gc &gc, std::vector<std::string> &problem
   return table;
 }
 
-report::Table bookkeeping_table(const Gc &gc, std::vector<std::string> &problems) {
+report::Table bookkeeping_table(const Gc &gc, Notes &problems) {
   struct Region : GCMemoryRegionData {
     bool is_of_handles;
   };
@@ -316,7 +315,7 @@ report::Table bookkeeping_table(const Gc &gc, std::vector<std::string> &problems
     for (const GCMemoryRegionData &r : gc.get_handle_table_memory_regions(problems))
       regions.push_back({r, true});
   } catch (const Error &e) {
-    problems.push_back(e.what());
+    problems.add(Subject::gc, Effect::numbers, "", e);
   }
   using R = Region;
   return ColumnsOf<R>{
@@ -327,8 +326,7 @@ report::Table bookkeeping_table(const Gc &gc, std::vector<std::string> &problems
       .table("bookkeeping", "Bookkeeping", regions);
 }
 
-report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const GCSetting *limit,
-                        std::vector<std::string> &problems) {
+report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const GCSetting *limit, Notes &problems) {
   struct HeapOom : GCOomData {
     u32 heap;
   };
@@ -337,7 +335,7 @@ report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const G
     try {
       all.push_back({gc.get_oom_data(h.address), h.number});
     } catch (const Error &e) {
-      problems.push_back("heap " + std::to_string(h.number) + ", out of memory: " + e.what());
+      problems.add(Subject::gc, Effect::numbers, "heap " + std::to_string(h.number) + ", out of memory: ", e);
     }
   using O = HeapOom;
   return ColumnsOf<O>{
@@ -359,9 +357,9 @@ report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const G
       .table("oom", "Out of memory", all);
 }
 
-report::Table problems_table(const std::vector<std::string> &problems) {
+report::Table problems_table(const Notes &problems) {
   return ColumnsOf<std::string>{{{"problem", "Problem", Kind::text}, [](const std::string &text) { return text; }}}
-      .table("problems", "Could not be read", problems);
+      .table("problems", "Could not be read", problems.sentences());
 }
 
 report::Table settings_table(const GCSettings &settings) {
@@ -374,8 +372,7 @@ report::Table settings_table(const GCSettings &settings) {
       .table("settings", "Settings that the process was started with", settings.list);
 }
 
-std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &settings,
-                                     std::vector<std::string> &problems) {
+std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &settings, Notes &problems) {
   const Gc &gc = runtime.gc();
   const std::vector<OneHeap> heaps = all_heaps(gc, problems);
   const bool mechanisms = records_mechanisms(gc, heaps);
@@ -400,17 +397,16 @@ report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
   report::Answer answer;
   answer.command = "gc";
   answer.target = target_facts(snapshot.target(), &runtime);
-  answer.headline = target_headline(snapshot.target(), &runtime);
-  std::vector<std::string> problems;
+  answer.headline.what = target_headline(snapshot.target(), &runtime);
+  Notes problems;
   if (const GcNf16 *gc = runtime.gc_nf16())
     answer.tables = corert_gc_tables(runtime, *gc, problems);
   else {
     const GCSettings settings = find_gc_settings(snapshot);
-    problems.insert(problems.end(), settings.problems.begin(), settings.problems.end());
+    problems.add_all(settings.problems);
     answer.tables = gc_tables(runtime, settings, problems);
   }
-  const std::vector<std::string> missing = missing_parts(runtime.descriptor(), gc_answer_parts, problems).notes;
-  problems.insert(problems.end(), missing.begin(), missing.end());
+  add_missing_parts(runtime.descriptor(), gc_answer_parts, problems);
   answer.tables.push_back(problems_table(problems));
   answer.next_command = "dnheap segments " + shell_word(question.target);
   return answer;

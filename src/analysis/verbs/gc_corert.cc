@@ -15,7 +15,7 @@ std::string generation_name(u64 generation, u64 count) {
 }
 
 report::Table state_table(const Runtime &runtime, const GcNf16 &nf16, const std::optional<WorkstationGcNf16> &gc,
-                          std::vector<std::string> &problems) {
+                          Notes &problems) {
   std::vector<GcStateLine> lines;
   auto add = [&](const char *datum, Cell value, Cell raw = {}) {
     lines.push_back({datum, std::move(value), "", std::move(raw)});
@@ -52,19 +52,18 @@ report::Table generations_table(const GcNf16 &gc) {
 
 } // namespace
 
-std::vector<report::Table> corert_gc_tables(const Runtime &runtime, const GcNf16 &nf16,
-                                            std::vector<std::string> &problems) {
+std::vector<report::Table> corert_gc_tables(const Runtime &runtime, const GcNf16 &nf16, Notes &problems) {
   std::optional<WorkstationGcNf16> gc;
   if (const std::string &problem = nf16.workstation_gc_problem(); problem.empty())
     gc = nf16.workstation_gc();
   else
-    problems.push_back(problem);
+    problems.add(Subject::gc, Effect::numbers, problem);
   std::vector<report::Table> out;
   auto add = [&](auto table) {
     try {
       out.push_back(table());
     } catch (const Error &e) {
-      problems.push_back(e.what());
+      problems.add(Subject::gc, Effect::numbers, "", e);
     }
   };
   add([&] { return state_table(runtime, nf16, gc, problems); });

@@ -123,11 +123,11 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
 report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "handles", HeapSum::none);
   const Gc &gc = snapshot.runtime().gc();
-  std::vector<std::string> problems;
+  Notes problems;
   std::vector<HandleType> supported;
   std::vector<HandleData> handles;
   if (snapshot.runtime().kind() == std::string_view("corert")) {
-    problems.push_back("CoreRT's memory format (NF16) has no data about handles");
+    problems.add(Subject::handles, Effect::numbers, "CoreRT's memory format (NF16) has no data about handles");
   } else {
     supported = gc.get_supported_handle_types();
     handles = gc.get_handles(supported, problems);
@@ -145,7 +145,7 @@ report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
   filter.add_notes(answer);
   report::Table kinds = kinds_table(supported, handles, types);
   answer.tables = {handles_table(std::move(handles), snapshot, question), std::move(kinds)};
-  add_problems(problems, answer);
+  answer.completeness->notes.add_all(problems);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap objects " + shell_word(question.target);
   return answer;

@@ -35,10 +35,10 @@ std::string assemblies_text(const std::vector<LoadedAssembly> &assemblies) {
 }
 
 // Returns how much code was compiled while the program ran, in words.
-std::string code_text(const Runtime &runtime, report::Notes &notes) {
-  std::vector<std::string> problems;
-  const std::optional<std::vector<CodeHeap>> heaps = find_code_heaps(runtime.memory(), runtime.descriptor(), problems);
-  notes.add_all(problems);
+std::string code_text(const Runtime &runtime, Notes &notes) {
+  Notes of_code;
+  const std::optional<std::vector<CodeHeap>> heaps = find_code_heaps(runtime.memory(), runtime.descriptor(), of_code);
+  notes.add_all(of_code.up_to(Effect::none));
   if (!heaps)
     return "";
   u64 bytes = 0;
@@ -85,8 +85,8 @@ report::Table facts_table(Snapshot &snapshot, report::Answer &answer, const std:
   add("heap segments", count_text(heap.segments().size()) + ", " + bytes_text(heap.segment_bytes()));
   add("allocation contexts", count_text(heap.context_count()) + ", " + bytes_text(heap.context_bytes()));
   add("objects", count_text(answer.completeness->objects) + ", " + bytes_text(answer.completeness->bytes));
-  add("heap", answer.completeness->complete ? "walked completely: objects + contexts = segments"
-                                            : "walked INCOMPLETELY, see gaps and notes");
+  add("heap", answer.completeness->complete() ? "walked completely: objects + contexts = segments"
+                                              : "walked INCOMPLETELY, see gaps and notes");
   table.set_rows(std::move(rows));
   return table;
 }
@@ -163,9 +163,9 @@ report::Table images_table(const Target &target, bool is_asked) {
 }
 
 // Lists the symbols that source lines come from.
-report::Table symbols_table(Snapshot &snapshot, const Question &question, report::Notes &notes) {
+report::Table symbols_table(Snapshot &snapshot, const Question &question, Notes &notes) {
   using P = Provenance;
-  std::vector<std::string> problems;
+  Notes problems;
   report::Table table =
       report::ColumnsOf<P>{{{"module", "Module", Kind::text}, &P::module},
                            {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
@@ -173,8 +173,7 @@ report::Table symbols_table(Snapshot &snapshot, const Question &question, report
                            {{"file", "File", Kind::text}, [](const P &p) { return report::text_cell(p.file); }}}
           .table("symbols", "Symbols of source lines, looked for",
                  SourceLines(snapshot, question.symbol_folders).files(problems));
-  for (const std::string &problem : problems)
-    notes.add(problem, "which assemblies have symbols");
+  notes.add_all(problems.up_to(Effect::none), Subject::symbols);
   if (*table.row_count == 0)
     table.shown = Shown::in_data;
   return table;

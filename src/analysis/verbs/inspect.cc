@@ -19,7 +19,7 @@ using report::Shown;
 report::Answer list_inspectors() {
   report::Answer answer;
   answer.command = "inspect";
-  answer.headline = "inspectors: dnheap inspect NAME TARGET asks one";
+  answer.headline.what = "inspectors: dnheap inspect NAME TARGET asks one";
   using I = Inspector;
   report::Table table = report::ColumnsOf<I>{
       {{"name", "Name", Kind::text}, &I::name},
@@ -77,9 +77,9 @@ report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "inspect");
   inspector->inspect(snapshot, question, answer);
   if (snapshot.target().has_blanked_values()) {
-    answer.completeness->notes.add("this core was extracted with --no-values: the counts, states and times that "
+    answer.completeness->notes.add(Subject::dump, Effect::numbers,
+                                   "this core was extracted with --no-values: the counts, states and times that "
                                    "objects have in them are zeros");
-    set_incomplete(answer);
   }
   if (inspector->names_holders) {
     add_root_notes(snapshot, answer);

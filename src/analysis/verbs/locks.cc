@@ -311,10 +311,15 @@ report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "locks");
   LockReport found(snapshot, question);
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};
-  add_problems(found.locks().problems, answer);
+  answer.completeness->notes.add_all(found.locks().problems);
   if (snapshot.runtime().descriptor().missing.contains("SyncTableEntries"))
-    set_incomplete(answer); // the notes explain it
-  answer.headline += found.counts();
+    answer.completeness->notes.add({.subject = Subject::locks,
+                                    .effect = Effect::numbers,
+                                    .text =
+                                        "sync blocks are unknown, so monitors whose state lies there are missing: not "
+                                        "found: SyncTableEntries (dnheap contract --table missing says what was tried)",
+                                    .key = "SyncTableEntries"});
+  answer.headline.facts += found.counts();
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap async " + shell_word(question.target);
   return answer;

@@ -123,7 +123,7 @@ report::Answer answer_object(Snapshot &snapshot, const Question &question, Addre
   std::string note;
   const ObjectId object = view.at(address, note);
   if (!note.empty())
-    answer.completeness->notes.add_first(note);
+    answer.completeness->notes.add_first(Note{.text = note});
   std::string note_of_from;
   const std::optional<ObjectId> from =
       question.from ? std::optional(view.at(question.from->value(), note_of_from)) : std::nullopt;

@@ -70,7 +70,7 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
       notes.push_back(error.what());
     }
   }
-  answer.headline = count_text(processes.size()) + (processes.size() == 1 ? " .NET process" : " .NET processes");
+  answer.headline.what = count_text(processes.size()) + (processes.size() == 1 ? " .NET process" : " .NET processes");
   if (refused)
     notes.push_back(count_text(refused) + " not looked at for lack of rights, such as " + why);
   if (processes_are_hidden())

@@ -282,12 +282,11 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   const Examination examined = examine(snapshot, names_called(snapshot, question.hubs));
   const bool is_process = snapshot.target().container == "process";
   const Suspects &suspects = examined.suspects;
-  report::Notes &notes = answer.completeness->notes;
-  notes.add_all(examined.notes);
+  answer.completeness->notes.add_all(examined.notes);
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
+  const bool is_incomplete = !answer.completeness->complete() || !examined.facts.knows_all_roots;
   add_crash(snapshot, answer);
-  const bool is_incomplete = !answer.completeness->complete || !examined.facts.knows_all_roots;
   const std::vector<MemoryVerdict> verdicts = judge(examined.facts, is_incomplete);
   const MemoryVerdict &verdict = verdicts.front();
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, answer.lead);

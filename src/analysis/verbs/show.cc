@@ -369,7 +369,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   std::string note;
   ObjectId object = view.at(address, note);
   if (!note.empty())
-    answer.completeness->notes.add_first(note);
+    answer.completeness->notes.add_first(Note{.text = note});
   std::vector<ObjectId> referrers;
   if (is_of_heap(question)) {
     referrers = find_referrers(snapshot.index(), snapshot.references(), view.address(object), snapshot.threads(),

@@ -326,11 +326,11 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       begin_answer(snapshot, "stack", asks_for_references(question) ? HeapSum::in_headline : HeapSum::none);
   const Runtime &runtime = snapshot.runtime();
-  std::vector<std::string> list_problems;
-  const std::vector<ThreadData> threads = runtime.threads(list_problems);
+  Notes notes;
+  const std::vector<ThreadData> threads = runtime.threads(notes);
   std::vector<StackProblem> problems;
-  for (const std::string &problem : list_problems)
-    problems.push_back({{}, problem});
+  for (const Note &note : notes)
+    problems.push_back({{}, note.text});
   std::vector<Stack> stacks;
   u64 incomplete = 0;
   const ThreadsOfSubject asked = threads_of_subject(threads, question.subject);
@@ -350,8 +350,8 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
   NativeFunctions functions(snapshot, question.symbol_folders);
   for (Stack &stack : stacks) // lines refer to frames, which do not move any more
     add_lines(runtime, lines ? &*lines : nullptr, functions, stack);
-  answer.headline += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
-                     (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
+  answer.headline.facts += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
+                           (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
   if (asks_for_merged(question)) {
     add_merged_tables(stacks, question.table == "stacks", !question.top_is_asked, answer);
   } else {
@@ -362,7 +362,7 @@ report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
     add_name_notes(snapshot, answer);
   }
   if (!problems.empty())
-    set_incomplete(answer);
+    answer.completeness->notes.add(partly_known_note());
   if (!asked.note.empty())
     answer.completeness->notes.add(asked.note);
   if (lines)

@@ -143,10 +143,7 @@ report::Answer answer_strings(Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "strings");
   auto strings = std::make_shared<DuplicateStrings>(snapshot, filter);
   answer.tables = {strings_table(snapshot, strings, question), fields_table(*strings)};
-  auto lacks = [&](const char *note) {
-    answer.completeness->notes.add(note);
-    set_incomplete(answer);
-  };
+  auto lacks = [&](const char *note) { answer.completeness->notes.add(Subject::answer, Effect::numbers, note); };
   if (strings->are_blanked())
     lacks("contents were blanked when this core was extracted: equal strings are unknown");
   else if (!strings->is_type_known())

@@ -224,7 +224,6 @@ void add_notes(const report::Answer &from, report::Answer &to) {
   if (!from.completeness || !to.completeness)
     return;
   to.completeness->notes.add_all(from.completeness->notes);
-  to.completeness->complete &= from.completeness->complete;
 }
 
 u64 bytes_of(const std::vector<Sum> &sums) {

@@ -26,18 +26,19 @@ class ThreadReport {
 public:
   ThreadReport(Snapshot &snapshot, const Question &question)
       : runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
-    std::vector<std::string> list_problems;
-    threads_ = runtime_.threads(list_problems);
-    for (const std::string &problem : list_problems)
-      problems_.push_back({{}, problem});
-    for (const ExceptionInFlight &one : ExceptionObjects(snapshot).in_flight(notes_))
+    Notes notes, of_exceptions;
+    threads_ = runtime_.threads(notes);
+    for (const Note &note : notes)
+      problems_.push_back({{}, note.text});
+    for (const ExceptionInFlight &one : ExceptionObjects(snapshot).in_flight(of_exceptions))
       if (!one.is_nested && one.os_id)
         exceptions_.try_emplace(*one.os_id, one.object);
+    notes_ = of_exceptions.up_to(Effect::none); // the threads are listed all the same
     if (asks_retained_)
       retained_ = retained_by_threads(snapshot);
     ThreadBlocks blocks(snapshot, threads_);
-    for (const std::string &problem : blocks.problems())
-      problems_.push_back({{}, problem});
+    for (const Note &note : blocks.problems())
+      problems_.push_back({{}, note.text});
     for (u32 i = 0; i < threads_.size(); ++i) {
       snapshot.watch().check();
       add(i, blocks);
@@ -97,7 +98,7 @@ public:
       out += "; " + count_text(incomplete_) + (incomplete_ == 1 ? " stack INCOMPLETE" : " stacks INCOMPLETE");
     return out;
   }
-  void note_missing(report::Notes &to) const {
+  void note_missing(Notes &to) const {
     if (astray_)
       to.add(fmt::format(
           "{} of {} live threads: there is no object at the address of the Thread object, so the name is unknown",
@@ -112,7 +113,7 @@ public:
              "--modules");
   }
   const std::vector<StackProblem> &problems() const { return problems_; }
-  const std::vector<std::string> &notes() const { return notes_; }
+  const Notes &notes() const { return notes_; }
 
 private:
   struct Stand { // where a thread stands
@@ -212,7 +213,7 @@ private:
   u64 living_ = 0, incomplete_ = 0, with_object_ = 0, with_state_ = 0, astray_ = 0;
   std::vector<Stand> stands_;
   std::vector<StackProblem> problems_;
-  std::vector<std::string> notes_;
+  Notes notes_;
 };
 
 } // namespace
@@ -228,7 +229,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       begin_answer(snapshot, "threads", question.by == "retained" ? HeapSum::in_headline : HeapSum::none);
   ThreadReport found(snapshot, question);
-  answer.headline += found.counts();
+  answer.headline.facts += found.counts();
   answer.tables.push_back(found.table());
   answer.tables.push_back(problems_table(found.problems(), question.table == "problems"));
   if (question.by == "retained") {
@@ -236,7 +237,7 @@ report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
     add_reference_notes(snapshot, answer);
   }
   if (!found.problems().empty())
-    set_incomplete(answer);
+    answer.completeness->notes.add(partly_known_note());
   answer.completeness->notes.add_all(found.notes());
   found.note_missing(answer.completeness->notes);
   add_crash(snapshot, answer);

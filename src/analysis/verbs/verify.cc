@@ -60,7 +60,7 @@ public:
         std::upper_bound(gaps_.begin(), gaps_.end(), address, [](Address a, const Gap &gap) { return a < gap.start; });
     if (behind != gaps_.begin() && address < std::prev(behind)->end)
       return false;
-    return heap_.problems().empty() || heap_.holds(address);
+    return heap_.notes().empty() || heap_.holds(address);
   }
 
 private:
@@ -89,7 +89,7 @@ std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, Ty
 // Returns the part of the heap that a collection was planning or moving, if there are traces of one.
 std::optional<CollectedPart> collected_part(Snapshot &snapshot) {
   const Runtime &runtime = snapshot.runtime();
-  std::vector<std::string> said_elsewhere;
+  Notes said_elsewhere;
   if (runtime.gc_structures_valid(said_elsewhere) != false)
     return std::nullopt;
   TypeTable types(runtime.types(), snapshot.heap());
@@ -192,7 +192,7 @@ bool is_sweeping(const Runtime &runtime) {
 // chance; the result is then kept in `certain`.
 const HeapBits *known_live(Snapshot &snapshot, bool without_chance, std::optional<HeapBits> &certain) {
   const RootSet &roots = snapshot.roots();
-  if (roots.roots.empty() || !roots.problems.empty())
+  if (roots.roots.empty() || roots.notes.have_effect())
     return nullptr;
   if (!without_chance)
     return &snapshot.live().objects;
@@ -285,8 +285,8 @@ report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
   std::vector<report::Table> more;
   if (has_invariants(question))
     more.push_back(invariants_table(snapshot, all, problems));
-  answer.completeness->complete &= problems == 0;
-  answer.headline += verdict(check, moving, problems);
+  answer.completeness->unsound = problems;
+  answer.headline.facts += verdict(check, moving, problems);
   answer.tables = {problems_table(snapshot, question.verbose ? all : check, *answer.completeness,
                                   question.verbose ? nullptr : no_damage.collected),
                    totals_table(all, check.dead, moving, problems)};

@@ -79,8 +79,6 @@ report::Answer answer_waste(Snapshot &snapshot, const Question &question) {
   const Waste waste = find_waste(snapshot, filter);
   answer.tables = {waste_table(waste, question), waste_kinds_table(waste)};
   answer.completeness->notes.add_all(waste.notes);
-  if (waste.lacks_contents)
-    set_incomplete(answer);
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);
   if (std::any_of(waste.rows.begin(), waste.rows.end(),

@@ -82,9 +82,7 @@ bool is_no_call_of_program(const std::string &method) {
 
 constexpr std::string_view no_access = "Access Violation"; // the start of NativeAOT's message for one
 
-constexpr const char *who_deals_with = "what ended the process";
 constexpr u64 longest_noted = 1024; // of a name that the program recorded
-constexpr const char *where_it_stood = "the place of the thread that crashed is unknown";
 
 enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
 constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stack_overflow",
@@ -109,7 +107,7 @@ public:
       oom_ = last_oom_text(snapshot);
   }
 
-  const std::vector<report::Note> &problems() const { return problems_; }
+  const Notes &notes() const { return notes_; }
   // True if the runtime has looked for a handler in all calls of that thread, and found none.
   bool found_no_handler() const { return exception_ && has_passed_through_all(); }
 
@@ -167,12 +165,12 @@ private:
 
   void find_thread() {
     try {
-      std::vector<std::string> ignored; // the verbs that list threads report them
+      Notes ignored; // the verbs that list threads report them
       for (const ThreadData &thread : runtime_.threads(ignored))
         if (thread.os_id == crash_.thread && crash_.thread)
           thread_ = thread;
     } catch (const Error &e) {
-      problems_.push_back({e.what(), "the activity of the thread that crashed is unknown"});
+      notes_.add(Subject::crash_thread, Effect::none, "", e);
     }
   }
 
@@ -203,7 +201,7 @@ private:
     }
     find_interrupted_method();
     if (method_.empty() && !stack_.is_complete())
-      problems_.push_back({stack_.why_not, where_it_stood});
+      notes_.add(Subject::crash_place, Effect::none, stack_.why_not);
   }
 
   // The thread handles the signal on another stack, from which its own stack cannot be followed.
@@ -255,7 +253,7 @@ private:
       }
     if (set_method(most.second)) {
       memory.note_read(start, stack.size());
-      std::erase_if(problems_, [](const report::Note &problem) { return problem.subject == where_it_stood; });
+      notes_.remove(Subject::crash_place);
     }
     return calls;
   }
@@ -273,8 +271,8 @@ private:
   void find_exception() {
     if (!crash_.thread)
       return;
-    std::vector<std::string> problems;
-    for (const ExceptionInFlight &one : objects_.in_flight(problems)) {
+    Notes of_exceptions;
+    for (const ExceptionInFlight &one : objects_.in_flight(of_exceptions)) {
       if (one.os_id != crash_.thread)
         continue;
       const ExceptionObject read = objects_.read({one.object, method_table_of(runtime_.memory(), one.object)});
@@ -287,8 +285,7 @@ private:
         first_nested_ = read;
       }
     }
-    for (const std::string &problem : problems)
-      problems_.push_back({problem, who_deals_with});
+    notes_.add_all(of_exceptions.up_to(Effect::none), Subject::crash_exception);
     if (exception_ && !exception_->methods.empty())
       thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
   }
@@ -351,12 +348,12 @@ private:
       return;
     if (is_exception(info->exception)) {
       exception_ = objects_.read({info->exception, method_table_of(runtime_.memory(), info->exception)});
-      std::erase_if(problems_, [](const report::Note &problem) { return problem.subject == who_deals_with; });
+      notes_.remove(Subject::crash_exception);
       if (const std::string &type = type_name(exception_->method_table);
           !info->exception_type.empty() && type != printable(info->exception_type, longest_noted))
-        problems_.push_back({"the program noted that it ended for an exception of type " +
-                             printable(info->exception_type, longest_noted) +
-                             "; the exception at its address is of type " + type});
+        notes_.add("the program noted that it ended for an exception of type " +
+                   printable(info->exception_type, longest_noted) + "; the exception at its address is of type " +
+                   type);
     } else if (!info->exception_type.empty()) {
       noted_exception_ = printable(info->exception_type, longest_noted);
       noted_inner_ = printable(info->inner_type, longest_noted);
@@ -481,7 +478,7 @@ private:
   std::optional<ExceptionObject> exception_, first_nested_;
   bool is_at_hand_ = false;
   std::string oom_; // the GC's record, if memory was the reason
-  std::vector<report::Note> problems_;
+  Notes notes_;
 };
 
 } // namespace
@@ -506,7 +503,7 @@ std::optional<CrashSignal> unhandled_in(Snapshot &snapshot) {
   if (snapshot.target().container != "minidump" || snapshot.runtime().kind() != std::string_view("coreclr"))
     return std::nullopt;
   std::optional<CrashSignal> found;
-  std::vector<std::string> ignored;
+  Notes ignored;
   for (const ExceptionInFlight &one : ExceptionObjects(snapshot).in_flight(ignored)) {
     const CrashSignal crash{.thread = one.os_id.value_or(0)};
     if (one.is_nested || !one.is_at_hand || !crash.thread || !Ending(snapshot, crash).found_no_handler())
@@ -527,7 +524,7 @@ void add_crash(Snapshot &snapshot, report::Answer &answer) {
   Ending ending(snapshot, *crash);
   answer.lead = ending.text();
   answer.target.push_back({"crash", ending.facts()});
-  answer.completeness->notes.add_all(ending.problems());
+  answer.completeness->notes.add_all(ending.notes());
 }
 
 } // namespace dnheap

@@ -160,7 +160,7 @@ void add_deadlocks(Snapshot &snapshot, std::span<const WaitText> wait_texts, con
 
 } // namespace
 
-std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &problems) {
+std::string find_finalizer_place(Snapshot &snapshot, Notes &problems) {
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
   ThreadPlaces places(snapshot);
   find_wait_texts(snapshot, threads, &places);
@@ -169,7 +169,7 @@ std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &p
 
 HangFacts find_hangs(Snapshot &snapshot) {
   HangFacts out;
-  std::vector<std::string> problems; // the verbs that list threads report them
+  Notes problems; // the verbs that list threads report them
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
   ThreadPlaces places(snapshot);
   const std::vector<WaitText> waits = find_wait_texts(snapshot, threads, &places);

@@ -5,6 +5,7 @@
 // One thread.
 #pragma once
 #include "analysis/verdict/verdict.h"
+#include "base/notes.h"
 #include "snapshot/snapshot.h"
 
 namespace dnheap {
@@ -13,6 +14,6 @@ HangFacts find_hangs(Snapshot &snapshot);
 
 // Finds only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
 // finalizer runs. Adds what could not be read of threads to `problems`.
-std::string find_finalizer_place(Snapshot &snapshot, std::vector<std::string> &problems);
+std::string find_finalizer_place(Snapshot &snapshot, Notes &problems);
 
 } // namespace dnheap

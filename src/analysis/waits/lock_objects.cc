@@ -28,7 +28,7 @@ public:
     try {
       out_.threads = runtime_.threads(out_.problems);
     } catch (const Error &e) {
-      out_.problems.push_back(std::string("owners and waiters of locks are unknown: ") + e.what());
+      out_.problems.add(Subject::locks, Effect::numbers, "owners and waiters of locks are unknown: ", e);
     }
     out_.add(out_.threads);
     out_.targets = std::make_unique<WaitTargets>(runtime_, out_.threads);
@@ -39,7 +39,7 @@ public:
         find_thin_locks();
       find_monitors();
     } else {
-      out_.problems.push_back("locks of Monitor are read in CoreCLR only");
+      out_.problems.add(Subject::locks, Effect::numbers, "locks of Monitor are read in CoreCLR only");
     }
     find_objects();
     std::sort(out_.locks.begin(), out_.locks.end(), [](const LockObject &a, const LockObject &b) {
@@ -93,7 +93,8 @@ private:
     std::sort(all.begin(), all.end());
     if (all.size() > most_thin_locks) {
       all.resize(most_thin_locks);
-      out_.problems.push_back("more objects seem to be locked than are looked at: dnheap verify lists damaged headers");
+      out_.problems.add(Subject::locks, Effect::numbers,
+                        "more objects seem to be locked than are looked at: dnheap verify lists damaged headers");
     }
     for (auto [address, word] : all)
       add_thin_lock(address, ObjectHeader{word});
@@ -111,10 +112,12 @@ private:
         out_.targets->add_monitor(monitor.lock, monitor.object);
     }
     if (unknown)
-      out_.problems.push_back(fmt::format(
-          "the holder of {} monitor{} is unknown: {} cannot be read", count_text(unknown), unknown == 1 ? "" : "s",
-          unknown == 1 ? "the lock that its sync block names" : "the locks that their sync blocks name"));
-    out_.problems.insert(out_.problems.end(), monitors.problems().begin(), monitors.problems().end());
+      out_.problems.add(
+          Subject::locks, Effect::numbers,
+          fmt::format("the holder of {} monitor{} is unknown: {} cannot be read", count_text(unknown),
+                      unknown == 1 ? "" : "s",
+                      unknown == 1 ? "the lock that its sync block names" : "the locks that their sync blocks name"));
+    out_.problems.add_all(monitors.notes());
     out_.monitor_waits = monitors.waits();
   }
 

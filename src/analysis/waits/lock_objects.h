@@ -5,6 +5,7 @@
 #pragma once
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"
+#include "base/notes.h"
 #include "runtime/coreclr/monitors.h"
 #include "snapshot/snapshot.h"
 
@@ -30,7 +31,7 @@ struct LockSet : ThreadNumbers {
   std::map<Address, CollectionPart> collections; // by semaphore
   std::set<Address> constructed;                 // types whose static constructors somebody waits for
   std::unique_ptr<WaitTargets> targets;          // null: threads wait for nothing that is kept in objects
-  std::vector<std::string> problems;
+  Notes problems;
 
   const LockObject *find(Address object) const; // null: none
   LockObject *find(Address object);

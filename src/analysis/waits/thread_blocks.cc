@@ -25,7 +25,7 @@ ThreadBlocks::ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threa
   if (runtime_.kind() != std::string_view("coreclr"))
     return;
   const Monitors monitors(runtime_.memory(), runtime_.descriptor(), threads);
-  problems_ = monitors.problems();
+  problems_ = monitors.notes();
   for (const Monitor &monitor : monitors.monitors()) {
     const LockObject lock = locks_.read_monitor(monitor);
     monitor_owners_.emplace(monitor.object, lock.is_held ? lock.owner : std::nullopt);

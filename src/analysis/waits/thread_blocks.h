@@ -9,6 +9,7 @@
 #include "analysis/waits/constructor_waits.h"
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"
+#include "base/notes.h"
 #include "runtime/coreclr/monitors.h"
 #include "snapshot/snapshot.h"
 
@@ -37,7 +38,7 @@ public:
   // its methods show.
   ThreadBlocked find(u32 index, const WalkedStack &stack, const WaitText &wait);
   // Lists what is unknown for all threads.
-  const std::vector<std::string> &problems() const { return problems_; }
+  const Notes &problems() const { return problems_; }
 
 private:
   struct Candidate {
@@ -76,7 +77,7 @@ private:
   ThreadNumbers numbers_;
   LockReader locks_;
   WaitTargets targets_;
-  std::vector<std::string> problems_;
+  Notes problems_;
   bool has_all_ = false;                                 // the heap has been walked
   std::optional<TaskLinks> task_links_;                  // absent until the heap's tasks have been read
   std::map<u32, MonitorWait> monitor_waits_;             // by thread

@@ -59,7 +59,6 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
                  const ObjectGraph *graph) {
   WasteScan scan(snapshot, filter);
   waste.notes = scan.notes();
-  waste.lacks_contents = scan.lacks_contents();
   const ObjectIndex wasted = index_of(scan, snapshot);
   LargeArray<u64> bytes(wasted.count());
   for_each_wasted(scan, snapshot, [&](const WastedObject &object, u64 place, unsigned) {

@@ -14,6 +14,7 @@
 //  5. Free objects beside a pinned object.
 // Objects in frozen segments, which the GC never frees, are not waste.
 #pragma once
+#include "base/notes.h"
 #include "snapshot/snapshot.h"
 
 #include <string>
@@ -51,10 +52,9 @@ struct WasteRow {
 };
 
 struct Waste {
-  u64 bytes = 0;                  // of all rows
-  std::vector<WasteRow> rows;     // most bytes first
-  std::vector<std::string> notes; // what is unknown
-  bool lacks_contents = false;    // true for a core extracted without contents, or if the type of strings is unknown
+  u64 bytes = 0;              // of all rows
+  std::vector<WasteRow> rows; // most bytes first
+  Notes notes;                // what is unknown
 };
 
 // The passes that a Snapshot needs for it; its own passes are "waste", "holders" and, for all objects, "walk".

@@ -60,8 +60,7 @@ WasteScan::WasteScan(Snapshot &snapshot, const ObjectFilter &filter)
       holders_(snapshot.roots().holders), claimed_(index_.starts().shared_places()),
       shared_(index_.starts().shared_places()) {
   look_at_all(snapshot, filter);
-  for (std::string &note : shapes_.notes("the fill of its objects is unknown"))
-    notes_.push_back(std::move(note));
+  notes_.add_all(shapes_.notes("the fill of its objects is unknown"));
 }
 
 std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
@@ -69,12 +68,13 @@ std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
   const BaseTypes bases(runtime_);
   const std::vector<bool> is_string = string_types(types, runtime_);
   const bool is_blanked = snapshot.target().has_blanked_values();
-  lacks_contents_ = is_blanked || std::find(is_string.begin(), is_string.end(), true) == is_string.end();
+  const bool lacks_contents = is_blanked || std::find(is_string.begin(), is_string.end(), true) == is_string.end();
   if (is_blanked)
-    notes_.push_back("contents were blanked when this core was extracted: equal and zero contents, and the fill of "
-                     "collections, are unknown");
-  else if (lacks_contents_)
-    notes_.push_back("the type of strings was not found in this heap");
+    notes_.add(Subject::dump, Effect::numbers,
+               "contents were blanked when this core was extracted: equal and zero contents, and the fill of "
+               "collections, are unknown");
+  else if (lacks_contents)
+    notes_.add(Subject::answer, Effect::numbers, "the type of strings was not found in this heap");
   base_sizes_.resize(types.size());
   std::vector<Role> out(types.size(), Role::none);
   for (u32 i = 0; i < types.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "analysis/shapes/collection_shapes.h"
 #include "analysis/waste/waste.h"
 #include "base/chunks.h"
+#include "base/notes.h"
 #include "heap/tally.h"
 #include "objects/object_index.h"
 #include "runtime/string_object.h"
@@ -33,9 +34,8 @@ public:
       of_thread[stretch].for_each(
           [&](const WastedObject &object) { visit(object, index_.places().find(object.address)); });
   }
-  const std::vector<std::string> &notes() const { return notes_; }
+  const Notes &notes() const { return notes_; }
   // See Waste.
-  bool lacks_contents() const { return lacks_contents_; }
 
 private:
   enum class Role : u8 { none, string, plain_array, reference_array, box, object, collection };
@@ -60,8 +60,7 @@ private:
   const Format format_;
   const StringLayout string_layout_;
   const CollectionShapes shapes_;
-  std::vector<std::string> notes_;
-  bool lacks_contents_ = false;
+  Notes notes_;
   std::vector<u32> base_sizes_;                          // by TypeId
   const std::vector<Role> roles_;                        // by TypeId
   const std::vector<Address> holders_;                   // the runtime's own arrays, see RootSet::holders

@@ -90,9 +90,9 @@ LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
   read_maps(pid, options.temp_dir);
   read_threads(pid);
   if (!options.pause) {
-    target_->is_doubtful = true;
-    target_->notes.push_back("the process ran on while it was read (--no-pause): objects that it allocated, moved or "
-                             "changed meanwhile may be missing, counted twice or wrong, and registers are not known");
+    target_->notes.add(Subject::dump, Effect::liveness,
+                       "the process ran on while it was read (--no-pause): objects that it allocated, moved or "
+                       "changed meanwhile may be missing, counted twice or wrong, and registers are not known");
   }
 }
 

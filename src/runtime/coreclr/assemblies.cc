@@ -103,11 +103,10 @@ private:
 } // namespace
 
 std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const ContractDescriptor &descriptor,
-                                              const LoadedTypes &loaded, Loader1 &loader,
-                                              std::vector<std::string> &problems) {
+                                              const LoadedTypes &loaded, Loader1 &loader, Notes &notes) {
   const PublishedAssembly published(target.memory, descriptor);
   std::vector<LoadedAssembly> out;
-  for (Address module : loaded.modules(problems)) {
+  for (Address module : loaded.modules(notes)) {
     LoadedAssembly one;
     one.name = loader.file_name(module);
     const auto bases = loader.image_bases(module);

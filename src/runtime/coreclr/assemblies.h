@@ -3,15 +3,15 @@
 // AssemblyBinder.AssemblyLoadContext). A look at each assembly's metadata, and at the name of each type of the
 // program's own. Not from several threads at once: Loader1 caches.
 #pragma once
+#include "base/notes.h"
 #include "runtime/assembly.h"
 #include "runtime/coreclr/loaded_types.h"
 #include "runtime/coreclr/loader_1.h"
 
 namespace dnheap {
 
-// In load order. The reason for a list that ends early is added to `problems`.
+// In load order. The reason for a list that ends early is added to `notes`.
 std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const ContractDescriptor &descriptor,
-                                              const LoadedTypes &loaded, Loader1 &loader,
-                                              std::vector<std::string> &problems);
+                                              const LoadedTypes &loaded, Loader1 &loader, Notes &notes);
 
 } // namespace dnheap

@@ -11,7 +11,7 @@ constexpr u64 most_heaps = 1 << 20, largest = u64{1} << 40;
 } // namespace
 
 std::optional<std::vector<CodeHeap>> find_code_heaps(const Memory &memory, const ContractDescriptor &descriptor,
-                                                     std::vector<std::string> &problems) {
+                                                     Notes &notes) {
   const std::optional<u64> variable = descriptor.try_number("EEJitManagerAddress");
   const std::optional<i64> all = descriptor.try_offset("EEJitManager", "AllCodeHeaps"),
                            next = descriptor.try_offset("CodeHeapListNode", "Next"),
@@ -31,7 +31,7 @@ std::optional<std::vector<CodeHeap>> find_code_heaps(const Memory &memory, const
     out.push_back({*from, *to});
   }
   if (!node || *node)
-    problems.push_back("the runtime's list of heaps of compiled code breaks off");
+    notes.add(Subject::code, Effect::numbers, "the runtime's list of heaps of compiled code breaks off");
   return out;
 }
 

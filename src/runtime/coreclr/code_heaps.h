@@ -2,6 +2,7 @@
 // (.NET 11: EEJitManager.AllCodeHeaps). A few loads per heap. Any thread. Spec: dotnet/runtime
 // docs/design/datacontracts/ExecutionManager.md; src/coreclr/vm/codeman.h.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 
 #include <optional>
@@ -16,8 +17,8 @@ struct CodeHeap {
   bool operator==(const CodeHeap &) const = default;
 };
 
-// Nullopt: the target does not publish them. The reason for a list that ends early is added to `problems`.
+// Nullopt: the target does not publish them. The reason for a list that ends early is added to `notes`.
 std::optional<std::vector<CodeHeap>> find_code_heaps(const Memory &memory, const ContractDescriptor &descriptor,
-                                                     std::vector<std::string> &problems);
+                                                     Notes &notes);
 
 } // namespace dnheap

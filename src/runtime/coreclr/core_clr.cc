@@ -57,8 +57,8 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::string version
   method_names_ = std::make_unique<MethodNames>(target, descriptor(), *types_, loader_);
 }
 
-std::vector<ThreadData> CoreClr::threads(std::vector<std::string> &problems) const {
-  std::vector<ThreadData> out = thread_.get_threads(problems);
+std::vector<ThreadData> CoreClr::threads(Notes &notes) const {
+  std::vector<ThreadData> out = thread_.get_threads(notes);
   widen_first_stack(target(), out);
   return out;
 }
@@ -223,7 +223,7 @@ void CoreClr::look_for_types() {
       return;
   // Every segment begins with an object. Free objects prove nothing: their MethodTable is the runtime's own.
   const u32 free_base_size = 3 * memory().format().pointer_size;
-  std::vector<std::string> ignored;
+  Notes ignored;
   u64 present = 0, absent = 0;
   for (const GCHeapSegment &s : heap_segments(ignored)) {
     std::optional<u64> word = s.is_sound() && s.start < s.end ? memory().try_pointer(s.start) : std::nullopt;
@@ -246,32 +246,32 @@ void CoreClr::look_for_types() {
 // A runtime that has started has allocated more than this for itself alone.
 void CoreClr::require_started(const Error &error) const {
   constexpr u64 least = 64 << 10;
-  std::vector<std::string> problems;
+  Notes notes;
   u64 size = 0;
-  for (const GCHeapSegment &s : heap_segments(problems))
+  for (const GCHeapSegment &s : heap_segments(notes))
     size += s.is_sound() ? s.end - s.start : least;
-  if (size < least && problems.empty())
+  if (size < least && notes.empty())
     throw Error("the runtime had only begun to start: of objects its heap holds " + bytes_text(size) + ", and " +
                 error.what());
 }
 
-std::vector<LoadedAssembly> CoreClr::assemblies(std::vector<std::string> &problems) const {
+std::vector<LoadedAssembly> CoreClr::assemblies(Notes &notes) const {
   try {
-    return loaded_assemblies(target(), descriptor(), LoadedTypes(memory(), descriptor(), types()), loader(), problems);
+    return loaded_assemblies(target(), descriptor(), LoadedTypes(memory(), descriptor(), types()), loader(), notes);
   } catch (const Error &e) {
-    problems.push_back(std::string("loaded assemblies are not listed: ") + e.what());
+    notes.add(Subject::modules, Effect::numbers, "loaded assemblies are not listed: ", e);
     return {};
   }
 }
 
-std::vector<StaticRoot> CoreClr::static_roots(std::vector<std::string> &problems) const {
+std::vector<StaticRoot> CoreClr::static_roots(Notes &notes) const {
   std::vector<ThreadData> all;
   try {
-    all = threads(problems);
+    all = threads(notes);
   } catch (const Error &e) {
-    problems.push_back(std::string("thread statics are not named: ") + e.what());
+    notes.add(Subject::statics, Effect::liveness, "thread statics are not named: ", e);
   }
-  return CoreClrStatics(memory(), descriptor(), types(), field_descs(), gc()).static_roots(all, problems);
+  return CoreClrStatics(memory(), descriptor(), types(), field_descs(), gc()).static_roots(all, notes);
 }
 
 } // namespace dnheap

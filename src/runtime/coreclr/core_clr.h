@@ -1,6 +1,7 @@
 // CoreClr: the runtime that compiles at run time: libcoreclr.so, coreclr.dll. See runtime.h; made by
 // describe/open_core_clr.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/coreclr/code_lookup.h"
 #include "runtime/coreclr/core_clr_fields.h"
 #include "runtime/coreclr/loader_1.h"
@@ -31,7 +32,7 @@ public:
   RuntimeTypeSystem1 &types() const override { return *types_; }
   CoreClrFields &fields() const override { return *fields_; }
 
-  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override;
+  std::vector<ThreadData> threads(Notes &notes) const override;
   ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
   WalkedStack follow_stack(const ThreadData &thread) const override;
   MethodText method_text(Address method_desc) const override;
@@ -39,8 +40,8 @@ public:
   bool is_continuation(Address method_table) const override { return types_->continuations().contains(method_table); }
   ResumePoint resume_point(Address resume_info) const override;
   std::vector<SavedVariable> saved_variables(const ResumePoint &point) const override;
-  std::vector<LoadedAssembly> assemblies(std::vector<std::string> &problems) const override;
-  std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
+  std::vector<LoadedAssembly> assemblies(Notes &notes) const override;
+  std::vector<StaticRoot> static_roots(Notes &notes) const override;
   Address method_at(Address code) const override;
   std::unique_ptr<IlCode> il_code() const override;
   std::unique_ptr<ExceptionRecords> exceptions() const override;

@@ -315,10 +315,10 @@ std::optional<DelegateList> CoreClrFields::delegate_list(Address object, Address
   return delegates_.list(object, mt, *this);
 }
 
-std::vector<std::string> CoreClrFields::problems() const {
-  std::vector<std::string> out;
+Notes CoreClrFields::notes() const {
+  Notes out;
   for (const auto &[why, times] : problems_)
-    out.push_back(why + (times > 1 ? " (" + count_text(times) + " times)" : ""));
+    out.add(Subject::fields, Effect::none, why + (times > 1 ? " (" + count_text(times) + " times)" : ""));
   return out;
 }
 

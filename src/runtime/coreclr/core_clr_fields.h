@@ -1,6 +1,7 @@
 // CoreClrFields: Fields (fields.h) of CoreCLR, by FieldDesc and metadata. An object's fields are those of its type and
 // of the parents; a struct's own fields are found through the MethodTable that the runtime loaded for it (TypeLookup).
 #pragma once
+#include "base/notes.h"
 #include "runtime/coreclr/delegates.h"
 #include "runtime/coreclr/field_descs.h"
 #include "runtime/coreclr/type_lookup.h"
@@ -19,7 +20,7 @@ public:
   std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments) override;
   std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit) override;
   std::optional<DelegateList> delegate_list(Address object, Address method_table) override;
-  std::vector<std::string> problems() const override;
+  Notes notes() const override;
 
 private:
   struct Flattening {

@@ -15,8 +15,8 @@ std::optional<MetadataRow> CoreClrIl::find_method(Address method) const {
   return MetadataRow{types_->module_of(methods_.method_table_of(method)), methods_.row(method)};
 }
 
-std::vector<Address> CoreClrIl::modules(std::vector<std::string> &problems) const {
-  return LoadedTypes(*memory_, *descriptor_, *types_).modules(problems);
+std::vector<Address> CoreClrIl::modules(Notes &notes) const {
+  return LoadedTypes(*memory_, *descriptor_, *types_).modules(notes);
 }
 
 } // namespace dnheap

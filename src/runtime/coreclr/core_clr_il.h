@@ -1,5 +1,6 @@
 // CoreClrIl: IlCode of CoreCLR. See runtime/il_code.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/coreclr/il_offsets.h"
 #include "runtime/coreclr/method_descs.h"
 #include "runtime/il_code.h"
@@ -21,7 +22,7 @@ public:
   std::optional<u32> il_offset(Address ip, bool returns_there) override { return offsets_.find(ip, returns_there); }
   u64 unread_methods() const override { return offsets_.unread_methods(); }
 
-  std::vector<Address> modules(std::vector<std::string> &problems) const override;
+  std::vector<Address> modules(Notes &notes) const override;
   const Metadata *metadata(Address module) override { return loader_->metadata(module); }
   std::string file_name(Address module) override { return loader_->file_name(module); }
   std::vector<Address> image_bases(Address module) const override { return loader_->image_bases(module); }

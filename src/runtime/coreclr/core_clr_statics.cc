@@ -82,12 +82,11 @@ private:
 };
 
 // Returns the arrays of type object[] that strong and pinned handles hold, by address.
-std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc &gc, Address object_array,
-                                     std::vector<std::string> &problems) {
+std::vector<ArrayExtent> held_arrays(const Memory &memory, const Gc &gc, Address object_array, Notes &notes) {
   const u64 p = memory.format().pointer_size;
   constexpr HandleType types[] = {HandleType::strong, HandleType::pinned};
   std::vector<ArrayExtent> out;
-  for (const HandleData &handle : gc.get_handles(types, problems))
+  for (const HandleData &handle : gc.get_handles(types, notes))
     if (method_table_of(memory, handle.object) == object_array) {
       Address start = handle.object + 2 * p;
       out.push_back({start, start + p * memory.try_load<u32>(handle.object + p).value_or(0), handle.object});
@@ -112,29 +111,29 @@ void find_holders(const Memory &memory, Address object_array, const std::vector<
 
 } // namespace
 
-std::vector<StaticRoot> CoreClrStatics::static_roots(std::span<const ThreadData> threads,
-                                                     std::vector<std::string> &problems) const {
+std::vector<StaticRoot> CoreClrStatics::static_roots(std::span<const ThreadData> threads, Notes &notes) const {
   std::unique_ptr<StaticStorage> storage = static_storage(*memory_, *descriptor_, *types_, *fields_);
   for (const std::string &why : {storage->why_missing(), fields_->why_missing()})
     if (!why.empty()) {
-      problems.push_back("static fields are not named: not found: " + why);
+      notes.add(Subject::statics, Effect::liveness, "static fields are not named: not found: " + why);
       return {};
     }
   Collection found(*memory_, *types_, *fields_, threads, *storage);
   try {
     LoadedTypes loaded(*memory_, *descriptor_, *types_);
-    for (Address module : loaded.modules(problems))
-      for (Address mt : loaded.types(module, problems))
+    for (Address module : loaded.modules(notes))
+      for (Address mt : loaded.types(module, notes))
         found.add_type(mt);
   } catch (const Error &e) {
-    problems.push_back(std::string("static fields are not named: ") + e.what());
+    notes.add(Subject::statics, Effect::liveness, "static fields are not named: ", e);
   }
   if (found.unreadable)
-    problems.push_back("the fields of " + count_text(found.unreadable) +
-                       " types could not be read, so their statics have no names");
+    notes.add(Subject::statics, Effect::liveness,
+              "the fields of " + count_text(found.unreadable) +
+                  " types could not be read, so their statics have no names");
   std::optional<u64> array = descriptor_->try_number("ObjectArrayMethodTable");
   if (Address type = array ? memory_->try_pointer(*array).value_or(0) : 0) {
-    std::vector<std::string> ignored; // callers that read the handles get these problems there
+    Notes ignored; // callers that read the handles get these problems there
     find_holders(*memory_, type, held_arrays(*memory_, *gc_, type, ignored), found.roots);
   }
   for (const ThreadData &thread : threads)

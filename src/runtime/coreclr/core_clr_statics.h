@@ -4,6 +4,7 @@
 // 8.0 by its module; the descriptor shows which. Nothing is kept. One thread at a time. Sources: dotnet/runtime
 // src/coreclr/vm/methodtable.h, threadstatics.h; of 8.0: appdomain.hpp, threadstatics.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/coreclr/field_descs.h"
 #include "runtime/coreclr/loaded_types.h"
 #include "runtime/coreclr/thread_1.h"
@@ -22,7 +23,7 @@ public:
         p_(memory.format().pointer_size) {}
 
   // By slot.
-  std::vector<StaticRoot> static_roots(std::span<const ThreadData> threads, std::vector<std::string> &problems) const;
+  std::vector<StaticRoot> static_roots(std::span<const ThreadData> threads, Notes &notes) const;
 
 private:
   const Memory *memory_;

@@ -30,7 +30,7 @@ Address LoadedTypes::module_of_element(Address element) const {
 }
 
 // AppDomain's list is an ArrayListBase {u32 Count, FirstBlock} with blocks {Next, u32 Size, elements}.
-std::vector<Address> LoadedTypes::modules(std::vector<std::string> &problems) const {
+std::vector<Address> LoadedTypes::modules(Notes &notes) const {
   const ContractDescriptor &d = *descriptor_;
   auto offset = [&](const char *type, const char *field, u64 otherwise) {
     std::optional<i64> found = d.try_offset(type, field);
@@ -43,12 +43,13 @@ std::vector<Address> LoadedTypes::modules(std::vector<std::string> &problems) co
   std::vector<Address> out;
   std::unordered_set<Address> seen;
   if (count > max_modules)
-    problems.push_back("the list of assemblies says that it has " + count_text(count));
+    notes.add(Subject::modules, Effect::liveness, "the list of assemblies says that it has " + count_text(count));
   for (u64 done = 0; done < std::min(count, max_modules);) {
     std::optional<u32> size = block ? memory_->try_load<u32>(block + offset("ArrayListBlock", "Size", p_)) : 0;
     std::optional<u64> next = block ? memory_->try_pointer(block + offset("ArrayListBlock", "Next", 0)) : 0;
     if (!size || !next || *size == 0) {
-      problems.push_back("the list of assemblies breaks off: " + count_text(done) + " of " + count_text(count));
+      notes.add(Subject::modules, Effect::liveness,
+                "the list of assemblies breaks off: " + count_text(done) + " of " + count_text(count));
       break;
     }
     for (u64 i = 0; i < *size && done < std::min(count, max_modules); ++i, ++done)
@@ -85,7 +86,7 @@ void LoadedTypes::add_defined(Address module, std::vector<Address> &to) const {
   }
 }
 
-std::vector<Address> LoadedTypes::types(Address module, std::vector<std::string> &problems) const {
+std::vector<Address> LoadedTypes::types(Address module, Notes &notes) const {
   std::vector<Address> out;
   add_defined(module, out);
   std::optional<i64> offset = descriptor_->try_offset("Module", "AvailableTypeParams");
@@ -94,7 +95,7 @@ std::vector<Address> LoadedTypes::types(Address module, std::vector<std::string>
     return out;
   std::optional<HashTableEntries> entries = hash_table_entries(*memory_, *table, hash_table_layout(p_));
   if (!entries || !entries->complete)
-    problems.push_back("tables of generic types are cut short in this dump");
+    notes.add(Subject::modules, Effect::liveness, "tables of generic types are cut short in this dump");
   for (u64 value : entries ? entries->values : std::vector<u64>())
     if (Address mt = value & ~u64{1}; !(mt & 2) && types_->is_method_table(mt)) // bit 1: a TypeDesc
       out.push_back(mt);

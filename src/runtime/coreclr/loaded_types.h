@@ -2,6 +2,7 @@
 // TypeDefToMethodTable and GetAvailableTypeParams of the Loader contract. A few reads per module and one per type;
 // nothing is kept. Lists are capped. Any thread. Spec: dotnet/runtime docs/design/datacontracts/Loader.md.
 #pragma once
+#include "base/notes.h"
 #include "runtime/coreclr/runtime_type_system_1.h"
 
 #include <string>
@@ -13,11 +14,11 @@ class LoadedTypes {
 public:
   LoadedTypes(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types);
 
-  // In load order. The reason for a list that ends early is added to `problems`. Throws Error if there is no list to be
+  // In load order. The reason for a list that ends early is added to `notes`. Throws Error if there is no list to be
   // found.
-  std::vector<Address> modules(std::vector<std::string> &problems) const;
+  std::vector<Address> modules(Notes &notes) const;
   // Returns MethodTables of the types that the module defines, of instantiations that belong to it, and of arrays.
-  std::vector<Address> types(Address module, std::vector<std::string> &problems) const;
+  std::vector<Address> types(Address module, Notes &notes) const;
 
 private:
   Address module_of_element(Address element) const;

@@ -43,10 +43,10 @@ void Monitors::read_monitors() {
     }
   }
   if (refused_)
-    problems_.push_back(
-        "what " + count_text(refused_) + (refused_ == 1 ? " monitor says" : " monitors say") +
-        " of itself cannot be: the offset of SyncBlock.Lock may be missing, and who holds and waits for "
-        "monitors is not known");
+    notes_.add(Subject::locks, Effect::numbers,
+               "what " + count_text(refused_) + (refused_ == 1 ? " monitor says" : " monitors say") +
+                   " of itself cannot be: the offset of SyncBlock.Lock may be missing, and who holds and waits for "
+                   "monitors is not known");
 }
 
 // There are no more waiters than threads, and a free monitor has no owner. In .NET 10 and later, the owner number -1

@@ -8,6 +8,7 @@
 // by the OS id), and a waiting thread points at a note on its own stack which points at a sync block. Source:
 // dotnet/runtime src/coreclr/vm/syncblk.h (AwareLock), threaddebugblockinginfo.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/coreclr/sync_block_1.h"
 #include "runtime/thread_data.h"
 
@@ -40,7 +41,7 @@ public:
   Monitors(const Memory &memory, const ContractDescriptor &descriptor, std::span<const ThreadData> threads);
 
   // Reasons why the list is, or may be, incomplete.
-  const std::vector<std::string> &problems() const { return problems_; }
+  const Notes &notes() const { return notes_; }
   // False: the runtime does not publish the place of its sync blocks.
   bool has_table() const { return sync_blocks_.has_table(); }
   // By number of the sync block.
@@ -70,7 +71,7 @@ private:
   std::optional<i64> lock_at_, thin_lock_at_;   // offsets in a SyncBlock, if published
   u64 thread_mask_, recursion_mask_, recursion_shift_;
   std::vector<Monitor> monitors_;
-  std::vector<std::string> problems_;
+  Notes notes_;
   u64 refused_ = 0;                      // sync blocks that do not begin with the layout of a monitor that is no object
   std::map<Address, u64> by_sync_block_; // → index in monitors_
 };

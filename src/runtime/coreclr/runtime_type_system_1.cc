@@ -189,10 +189,10 @@ std::unordered_map<Address, std::string>::iterator RuntimeTypeSystem1::keep(Addr
   return names_.emplace(handle, std::move(name)).first;
 }
 
-std::vector<std::string> RuntimeTypeSystem1::problems() const {
-  std::vector<std::string> out;
+Notes RuntimeTypeSystem1::notes() const {
+  Notes out;
   for (const auto &[why, times] : problems_)
-    out.push_back(why + (times > 1 ? " (" + count_text(times) + " types)" : ""));
+    out.add(Subject::type_names, Effect::none, why + (times > 1 ? " (" + count_text(times) + " types)" : ""));
   constexpr u64 shown = 4;
   for (const auto &[why, modules] : module_problems_) {
     std::vector<std::pair<u64, std::string>> most;
@@ -205,7 +205,7 @@ std::vector<std::string> RuntimeTypeSystem1::problems() const {
               (most[i].first == 1 ? " type)" : " types)");
     if (most.size() > shown)
       line += " and " + count_text(most.size() - shown) + " more";
-    out.push_back(line);
+    out.add(Subject::type_names, Effect::none, line);
   }
   return out;
 }

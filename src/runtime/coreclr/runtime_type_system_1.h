@@ -3,6 +3,7 @@
 // generic type is the last one, not the first), a comment says so. object_layout() may be called from any thread,
 // name() from one.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 #include "metadata/signature.h"
 #include "runtime/coreclr/loader_1.h"
@@ -33,11 +34,11 @@ public:
   Address loader_allocator_object(Address method_table) const override;
 
   // Returns the full name as ClrMD spells it (metadata/type_name.h); "<unknown type 0x…>" or "Module.dll!0x02000123" if
-  // it is unknown, with the reason in problems(). Names are kept.
+  // it is unknown, with the reason in notes(). Names are kept.
   const std::string &name(Address method_table) override;
   std::string assembly(Address mt) override { return loader_->file_name(module_of(mt)); }
   bool knows_framework() override;
-  std::vector<std::string> problems() const override;
+  Notes notes() const override;
 
   // The data that fields and statics are found by. 0: unknown.
   bool is_method_table(Address mt) const;

@@ -31,14 +31,15 @@ public:
     std::unordered_set<Address> seen;
     for (Address thread = first; thread; thread = word(thread + of("ThreadStressLog", "Next")).value_or(0)) {
       if (!seen.insert(thread).second || seen.size() > most_threads || !word(thread)) {
-        out_.problems.push_back("the list of threads in the stress log breaks off");
+        out_.notes.add(Subject::logs, Effect::none, "the list of threads in the stress log breaks off");
         break;
       }
       read_thread(thread);
     }
     for (const auto &[why, threads] : ended_)
-      out_.problems.push_back("the stress log of " + count_text(threads) + (threads == 1 ? " thread" : " threads") +
-                              " ends early: " + why);
+      out_.notes.add(Subject::logs, Effect::none,
+                     "the stress log of " + count_text(threads) + (threads == 1 ? " thread" : " threads") +
+                         " ends early: " + why);
     std::stable_sort(out_.messages.begin(), out_.messages.end(),
                      [](const StressMessage &a, const StressMessage &b) { return a.ticks < b.ticks; });
     return std::move(out_);

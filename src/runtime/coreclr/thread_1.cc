@@ -1,5 +1,6 @@
 #include "runtime/coreclr/thread_1.h"
 
+#include "base/missing_value.h"
 #include "base/text.h"
 #include "runtime/contract_versions.h"
 #include "runtime/vm/thread_list.h"
@@ -41,7 +42,7 @@ ThreadDetails Thread1::get_details(Address thread) const {
   return out;
 }
 
-std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems) const {
+std::vector<ThreadData> Thread1::get_threads(Notes &notes) const {
   const ContractDescriptor &d = *descriptor_;
   require_reader(d, "Thread");
   const Address store = memory_->pointer(d.number("ThreadStore"), "the thread store");
@@ -52,24 +53,29 @@ std::vector<ThreadData> Thread1::get_threads(std::vector<std::string> &problems)
       read_thread_list(*memory_, store + static_cast<u64>(d.offset("ThreadStore", "FirstThreadLink")),
                        static_cast<u64>(d.offset("Thread", "LinkNext")), count);
   if (!list.broken_by.empty())
-    problems.push_back(list.broken_by);
+    notes.add(Subject::threads, Effect::liveness, list.broken_by);
   else if (count && !list.is_counted)
-    problems.push_back("the thread list has " + count_text(list.threads.size()) + " threads, and the runtime counts " +
-                       count_text(*count));
+    notes.add(Subject::threads, Effect::liveness,
+              "the thread list has " + count_text(list.threads.size()) + " threads, and the runtime counts " +
+                  count_text(*count));
   std::vector<ThreadData> out;
   u64 without_context = 0;
-  std::string why;
+  std::string why, missing; // of the first
   for (Address at : list.threads) {
     ThreadData &thread = out.emplace_back(read_thread(at));
     try {
       read_allocation_context(*memory_, d, find_context(at), thread);
     } catch (const Error &e) {
-      why = without_context++ ? why : e.what();
+      if (!without_context++)
+        why = e.what(), missing = name_of_missing(e);
     }
   }
   if (without_context)
-    problems.push_back("the allocation contexts of " + count_text(without_context) + " of " + count_text(out.size()) +
-                       " threads are missing: " + why);
+    notes.add({.subject = Subject::threads,
+               .effect = Effect::liveness,
+               .text = "the allocation contexts of " + count_text(without_context) + " of " + count_text(out.size()) +
+                       " threads are missing: " + why,
+               .key = missing});
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Thread contract, version 1: the runtime's thread list and each thread's allocation context.
 // Spec: dotnet/runtime docs/design/datacontracts/Thread.md. Reads a few words per thread; the list is capped.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 #include "runtime/thread_data.h"
 #include "runtime/thread_details.h"
@@ -11,8 +12,8 @@ class Thread1 {
 public:
   Thread1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `problems`.
-  std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
+  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `notes`.
+  std::vector<ThreadData> get_threads(Notes &notes) const;
 
   // Values that the target does not publish, or that are not in the dump, are absent.
   ThreadDetails get_details(Address thread) const;

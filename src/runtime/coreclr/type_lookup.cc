@@ -139,17 +139,17 @@ void TypeLookup::load() {
   if (is_loaded_)
     return;
   is_loaded_ = true;
-  std::vector<std::string> problems;
+  Notes notes;
   std::vector<Address> modules;
   try {
-    modules = loaded_.modules(problems);
+    modules = loaded_.modules(notes);
   } catch (const Error &) { // then types of other modules, and generic ones, are not found
     return;
   }
   std::unordered_set<Address> seen;
   u64 characters = 0;
   for (Address module : modules)
-    for (Address mt : loaded_.types(module, problems)) {
+    for (Address mt : loaded_.types(module, notes)) {
       if (!seen.insert(mt).second || characters > max_names)
         continue;
       u32 flags = types_->flags(mt).value_or(0), rid = types_->type_def_rid(mt);

@@ -75,29 +75,29 @@ CoreRt::CoreRt(const Target &target, const Module &module, const FoundNf16Header
     look_for_heap();
 }
 
-std::vector<GCHeapSegment> CoreRt::heap_segments(std::vector<std::string> &problems) const {
+std::vector<GCHeapSegment> CoreRt::heap_segments(Notes &notes) const {
   std::vector<GCHeapSegment> out;
   if (const std::string &problem = gc_.workstation_gc_problem(); !problem.empty())
-    problems.push_back(problem);
+    notes.add(Subject::heap, Effect::numbers, problem);
   else
-    for (const GCHeapSegmentInfo &segment : gc_.enumerate_heap_segments(problems))
+    for (const GCHeapSegmentInfo &segment : gc_.enumerate_heap_segments(notes))
       out.push_back({segment, 0});
   return out;
 }
 
 // The specification leaves open the contracts that would lead to the threads' contexts. If a thread has one that the
 // hints do not list, no object is found there, and the walk reports a gap.
-std::vector<AllocationContext> CoreRt::allocation_contexts(std::vector<std::string> &problems) const {
+std::vector<AllocationContext> CoreRt::allocation_contexts(Notes &notes) const {
   if (!gc_.workstation_gc_problem().empty())
     return {};
-  return gc_.get_allocation_contexts(thread_contexts_, problems);
+  return gc_.get_allocation_contexts(thread_contexts_, notes);
 }
 
 u64 CoreRt::min_object_size() const {
   return gc_.workstation_gc_problem().empty() ? gc_.workstation_gc().min_object_size : Runtime::min_object_size();
 }
 
-std::optional<bool> CoreRt::gc_structures_valid(std::vector<std::string> &problems) const {
+std::optional<bool> CoreRt::gc_structures_valid(Notes &notes) const {
   std::string why = gc_.gc_problem();
   try {
     if (why.empty())
@@ -105,7 +105,7 @@ std::optional<bool> CoreRt::gc_structures_valid(std::vector<std::string> &proble
   } catch (const Error &e) {
     why = e.what();
   }
-  problems.push_back("unknown whether a GC was in progress: " + why);
+  notes.add(Subject::gc, Effect::numbers, "unknown whether a GC was in progress: " + why);
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // CoreRt: the ahead-of-time compiled runtime before NativeAOT, read by its memory format "NF16". It has workstation GC
 // without regions; the format has no names, no handles and no way to the threads. See runtime.h, gc_nf16.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/corert/gc_nf16.h"
 #include "runtime/corert/type_system_nf16.h"
 #include "runtime/hints.h"
@@ -20,13 +21,13 @@ public:
   const char *kind() const override { return "corert"; }
   TypeSystem &types() const override { return types_; }
   Fields &fields() const override { return fields_; }
-  std::vector<GCHeapSegment> heap_segments(std::vector<std::string> &problems) const override;
-  std::vector<AllocationContext> allocation_contexts(std::vector<std::string> &problems) const override;
+  std::vector<GCHeapSegment> heap_segments(Notes &notes) const override;
+  std::vector<AllocationContext> allocation_contexts(Notes &notes) const override;
   u64 min_object_size() const override;
   GCFlavour gc_flavour() const override { return {{"workstation", "segments"}, false, false, 1}; }
-  std::optional<bool> gc_structures_valid(std::vector<std::string> &problems) const override;
+  std::optional<bool> gc_structures_valid(Notes &notes) const override;
 
-  std::vector<ThreadData> threads(std::vector<std::string> &) const override { return {}; }
+  std::vector<ThreadData> threads(Notes &) const override { return {}; }
 
   const Nf16Header &header() const { return header_; }
   const GcNf16 *gc_nf16() const override { return &gc_; }

@@ -129,31 +129,30 @@ HeapSegmentNf16 GcNf16::get_heap_segment(Address segment) const {
           memory_->pointer(segment + gc.heap_segment_next, "heap_segment.next")};
 }
 
-std::vector<HeapSegmentNf16> GcNf16::segment_list(Address first, u64 generation,
-                                                  std::vector<std::string> &problems) const {
+std::vector<HeapSegmentNf16> GcNf16::segment_list(Address first, u64 generation, Notes &notes) const {
   const std::string list = "the segment list of generation " + std::to_string(generation);
   std::vector<HeapSegmentNf16> out;
   std::unordered_set<Address> seen;
   for (Address at = first; at; at = out.back().next) {
     if (!seen.insert(at).second) {
-      problems.push_back(list + " runs in a circle at " + hex(at));
+      notes.add(Subject::heap, Effect::numbers, list + " runs in a circle at " + hex(at));
       break;
     }
     if (out.size() >= max_segments) {
-      problems.push_back(list + " is longer than " + std::to_string(max_segments));
+      notes.add(Subject::heap, Effect::numbers, list + " is longer than " + std::to_string(max_segments));
       break;
     }
     try {
       out.push_back(get_heap_segment(at));
     } catch (const Error &e) {
-      problems.push_back(list + " breaks off: " + e.what());
+      notes.add(Subject::heap, Effect::numbers, list + " breaks off: ", e);
       break;
     }
   }
   return out;
 }
 
-std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(std::vector<std::string> &problems) const {
+std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(Notes &notes) const {
   std::vector<GCHeapSegmentInfo> out;
   const std::vector<GenerationNf16> table = get_generation_table();
   const Address ephemeral = get_ephemeral_heap_segment(), alloc_allocated = get_alloc_allocated();
@@ -172,7 +171,8 @@ std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(std::vector<std::
     Address start = segment.mem;
     for (u64 younger = oldest; younger-- > 0; start = table[younger].allocation_start)
       if (table[younger].allocation_start < start || table[younger].allocation_start > alloc_allocated) {
-        problems.push_back("the ephemeral segment at " + hex(segment.address) + " is not divided into generations");
+        notes.add(Subject::heap, Effect::numbers,
+                  "the ephemeral segment at " + hex(segment.address) + " is not divided into generations");
         add(oldest, segment, segment.mem, alloc_allocated);
         return;
       }
@@ -185,7 +185,7 @@ std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(std::vector<std::
     add(0, segment, start, alloc_allocated);
   };
   for (u64 generation : {table.size() - 2, table.size() - 1})
-    for (const HeapSegmentNf16 &segment : segment_list(table[generation].start_segment, generation, problems)) {
+    for (const HeapSegmentNf16 &segment : segment_list(table[generation].start_segment, generation, notes)) {
       bool large = generation == table.size() - 1;
       seen_ephemeral |= segment.address == ephemeral;
       if (segment.address != ephemeral)
@@ -196,7 +196,8 @@ std::vector<GCHeapSegmentInfo> GcNf16::enumerate_heap_segments(std::vector<std::
         add_ephemeral(generation, segment);
     }
   if (!seen_ephemeral)
-    problems.push_back("the ephemeral segment, " + hex(ephemeral) + ", is in no list of segments");
+    notes.add(Subject::heap, Effect::numbers,
+              "the ephemeral segment, " + hex(ephemeral) + ", is in no list of segments");
   return out;
 }
 
@@ -205,15 +206,16 @@ std::pair<Address, Address> GcNf16::get_allocation_context_bounds() const {
 }
 
 std::vector<AllocationContext> GcNf16::get_allocation_contexts(std::span<const Address> thread_contexts,
-                                                               std::vector<std::string> &problems) const {
+                                                               Notes &notes) const {
   std::vector<AllocationContext> out;
   const auto [low, high] = get_allocation_context_bounds();
   auto add = [&](AllocationContext context) {
     if (context.pointer == 0)
       return;
     if (context.pointer < low || context.limit < context.pointer || context.limit > high)
-      problems.push_back("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
-                         " lies outside of generation 0 (" + hex(low) + " to " + hex(high) + ") and was not skipped");
+      notes.add(Subject::heap, Effect::numbers,
+                "the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
+                    " lies outside of generation 0 (" + hex(low) + " to " + hex(high) + ") and was not skipped");
     else
       out.push_back(context);
   };
@@ -221,7 +223,7 @@ std::vector<AllocationContext> GcNf16::get_allocation_contexts(std::span<const A
     try {
       add(read_context(address));
     } catch (const Error &e) {
-      problems.push_back(std::string("an allocation context was not skipped: ") + e.what());
+      notes.add(Subject::heap, Effect::numbers, "an allocation context was not skipped: ", e);
     }
   if (get_gc_structures_valid() != false) // as in Runtime::allocation_contexts()
     add(get_generation_table()[0].allocation_context);

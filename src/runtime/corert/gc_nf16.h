@@ -3,6 +3,7 @@
 // doc/contracts.md lists the differences from it. Construction reads some twenty words; functions read the target at
 // each call; lists are capped. Const functions may be called from any thread.
 #pragma once
+#include "base/notes.h"
 #include "runtime/corert/nf16_header.h"
 #include "runtime/gc_data.h"
 
@@ -55,12 +56,11 @@ public:
   Address get_ephemeral_heap_segment() const;
   HeapSegmentNf16 get_heap_segment(Address segment) const;
   // Returns both lists, oldest generation first. The ephemeral segment is divided at the allocation starts of its
-  // generations, and ends at alloc_allocated. The reason for a list that ends early is added to `problems`.
-  std::vector<GCHeapSegmentInfo> enumerate_heap_segments(std::vector<std::string> &problems) const;
+  // generations, and ends at alloc_allocated. The reason for a list that ends early is added to `notes`.
+  std::vector<GCHeapSegmentInfo> enumerate_heap_segments(Notes &notes) const;
   // Returns the context of generation 0, and those at `thread_contexts`: the specification leaves open where the
   // threads' contexts are. Null contexts are left out; contexts at impossible places are left out with a problem.
-  std::vector<AllocationContext> get_allocation_contexts(std::span<const Address> thread_contexts,
-                                                         std::vector<std::string> &problems) const;
+  std::vector<AllocationContext> get_allocation_contexts(std::span<const Address> thread_contexts, Notes &notes) const;
   // All allocation contexts lie inside [first, second).
   std::pair<Address, Address> get_allocation_context_bounds() const;
 
@@ -71,7 +71,7 @@ public:
 
 private:
   AllocationContext read_context(Address address) const;
-  std::vector<HeapSegmentNf16> segment_list(Address first, u64 generation, std::vector<std::string> &problems) const;
+  std::vector<HeapSegmentNf16> segment_list(Address first, u64 generation, Notes &notes) const;
 
   const Memory *memory_;
   Address structures_invalid_ = 0; // address of the counter

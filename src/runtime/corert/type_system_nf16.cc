@@ -52,12 +52,14 @@ const std::string &TypeSystemNf16::name(Address eetype) {
   return out;
 }
 
-std::vector<std::string> TypeSystemNf16::problems() const {
-  if (names_.empty())
-    return {};
-  return {"CoreRT's memory format has none: " + count_text(names_.size()) +
-          (names_.size() == 1 ? " type is" : " types are") +
-          " named by module and address in it; Free objects look like arrays"};
+Notes TypeSystemNf16::notes() const {
+  Notes out;
+  if (!names_.empty())
+    out.add(Subject::type_names, Effect::none,
+            "CoreRT's memory format has none: " + count_text(names_.size()) +
+                (names_.size() == 1 ? " type is" : " types are") +
+                " named by module and address in it; Free objects look like arrays");
+  return out;
 }
 
 } // namespace dnheap

@@ -2,6 +2,7 @@
 // calls it MethodTable). The format has no names, and does not mark the type of Free objects: they look like any other
 // array. Spec: corert-debug-format.md. object_layout() costs two loads; threads as in type_system.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
 
@@ -28,7 +29,7 @@ public:
   std::optional<ObjectLayout> object_layout(Address eetype) const override;
   // "shop.exe!0x104a0": the module and the address in it; "<type 0x7f…>" for types made at run time.
   const std::string &name(Address eetype) override;
-  std::vector<std::string> problems() const override;
+  Notes notes() const override;
 
 private:
   const Target *target_;

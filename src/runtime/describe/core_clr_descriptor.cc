@@ -34,7 +34,7 @@ void derive_modules(Derivation &derivation) {
   try {
     Loader1 loader(target, descriptor);
     RuntimeTypeSystem1 types(target.memory, descriptor, loader);
-    std::vector<std::string> ignored; // callers that read the modules get these problems there
+    Notes ignored; // callers that read the modules get these problems there
     modules = LoadedTypes(target.memory, descriptor, types).modules(ignored);
   } catch (const Error &) {
   }
@@ -44,7 +44,7 @@ void derive_modules(Derivation &derivation) {
 
 // Returns all threads that the runtime lists.
 std::vector<ThreadData> threads_of(const Target &target, const Thread1 &thread, ContractDescriptor &descriptor) {
-  std::vector<std::string> ignored; // callers that read the threads get these problems there
+  Notes ignored; // callers that read the threads get these problems there
   try {
     std::vector<ThreadData> out = thread.get_threads(ignored);
     widen_first_stack(target, out);

@@ -157,7 +157,7 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
     if (std::optional<u32> size = header && !has_descriptor ? header->offset(name) : std::nullopt)
       thread_size = *size;
   try {
-    std::vector<std::string> ignored; // callers that read the threads get these problems there
+    Notes ignored; // callers that read the threads get these problems there
     const std::vector<ThreadData> threads = ThreadN1(target.memory, out).get_threads(ignored);
     target.memory.as_searched([&] { derive_thread_statics(derivation, threads, thread_size); });
   } catch (const Error &) { // there is no list

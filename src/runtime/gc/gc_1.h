@@ -3,6 +3,7 @@
 // this one reader serves them all. runtime/gc.h describes the functions. Construction reads nothing. The whole GC:
 // gc_1.cc; one heap: gc_heaps_1.cc; segments, free regions, handles: files of those names.
 #pragma once
+#include "base/notes.h"
 #include "runtime/gc.h"
 
 #include <functional>
@@ -27,16 +28,13 @@ public:
   GCHeapData get_heap_data(Address heap) const override;
   GCOomData get_oom_data(Address heap) const override;
   GCHeapSegmentData get_heap_segment_data(Address segment) const override;
-  std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap,
-                                                         std::vector<std::string> &problems) const override;
+  std::vector<GCHeapSegmentInfo> enumerate_heap_segments(const GCHeapData &heap, Notes &notes) const override;
   std::vector<HandleType> get_supported_handle_types() const override;
-  std::vector<HandleData> get_handles(std::span<const HandleType> types,
-                                      std::vector<std::string> &problems) const override;
+  std::vector<HandleData> get_handles(std::span<const HandleType> types, Notes &notes) const override;
   std::optional<u64> get_handle_extra_info(Address handle) const override;
-  std::vector<GCMemoryRegionData> get_handle_table_memory_regions(std::vector<std::string> &problems) const override;
-  std::optional<std::vector<GCMemoryRegionData>>
-  get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const override;
-  std::vector<GCMemoryRegionData> get_gc_free_regions(std::vector<std::string> &problems) const override;
+  std::vector<GCMemoryRegionData> get_handle_table_memory_regions(Notes &notes) const override;
+  std::optional<std::vector<GCMemoryRegionData>> get_gc_bookkeeping_memory_regions(Notes &notes) const override;
+  std::vector<GCMemoryRegionData> get_gc_free_regions(Notes &notes) const override;
 
 private:
   Address global_pointer(const char *name, const char *what) const;
@@ -46,21 +44,19 @@ private:
   Address heap_member(Address heap, const char *field) const;
   void check_heap(Address heap) const;
   GCGenerationData read_generation(Address generation) const;
-  std::vector<GCHeapSegmentData> segment_list(Address first, const std::string &list,
-                                              std::vector<std::string> &problems) const;
+  std::vector<GCHeapSegmentData> segment_list(Address first, const std::string &list, Notes &notes) const;
   void add_ephemeral_segment(const GCHeapData &heap, const GCHeapSegmentData &segment,
                              std::vector<GCHeapSegmentInfo> &to) const;
   u32 handle_table_count() const;
   u32 handle_number(const char *global, u32 most) const;
   Address handle_segment_of(Address handle, u64 values, u64 bytes) const;
-  void visit_handle_segments(const std::function<void(Address segment, u32 table)> &visit,
-                             std::vector<std::string> &problems) const;
+  void visit_handle_segments(const std::function<void(Address segment, u32 table)> &visit, Notes &notes) const;
   void add_free_list(Address list, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
-                     std::vector<std::string> &problems) const;
+                     Notes &notes) const;
   void add_free_lists(Address first, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
-                      std::vector<std::string> &problems) const;
+                      Notes &notes) const;
   void add_free_segments(Address first, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
-                         std::vector<std::string> &problems) const;
+                         Notes &notes) const;
 
   const Memory *memory_;
   const ContractDescriptor *descriptor_;

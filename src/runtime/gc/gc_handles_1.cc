@@ -19,9 +19,13 @@ constexpr u64 max_maps = 8192, max_segments = 1 << 20; // limits for all tables 
 constexpr u32 max_buckets = 4096, max_tables = 4096;   // per map and per bucket
 constexpr u64 max_problems = 100;
 
-void add_problem(std::vector<std::string> &problems, const std::string &text) {
-  if (problems.size() < max_problems)
-    problems.push_back(text);
+void add_problem(Notes &notes, const std::string &text, const Error *error = nullptr) {
+  if (notes.size() >= max_problems)
+    return;
+  if (error)
+    notes.add(Subject::handles, Effect::liveness, text, *error);
+  else
+    notes.add(Subject::handles, Effect::liveness, text);
 }
 
 } // namespace
@@ -64,8 +68,7 @@ u32 Gc1::handle_number(const char *global, u32 most) const {
   return static_cast<u32>(number);
 }
 
-void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 table)> &visit,
-                                std::vector<std::string> &problems) const {
+void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 table)> &visit, Notes &notes) const {
   const u32 p = memory_->format().pointer_size;
   const u32 buckets = handle_number("InitialHandleTableArraySize", max_buckets), tables = handle_table_count();
   // Segments are aligned to their size. The specification does not list that size, so it may be absent.
@@ -79,7 +82,7 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
     for (Address segment = first; segment;) {
       const std::string why = segment % alignment ? "has no segment at " + hex(segment) : segments.why_not(segment);
       if (!why.empty()) {
-        add_problem(problems, "the segment list of handle table " + std::to_string(table) + " " + why);
+        add_problem(notes, "the segment list of handle table " + std::to_string(table) + " " + why);
         return;
       }
       visit(segment, table);
@@ -91,7 +94,7 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
       step();
       return true;
     } catch (const Error &e) {
-      add_problem(problems, std::string("handles are missing: ") + e.what());
+      add_problem(notes, "handles are missing: ", &e);
       return false;
     }
   };
@@ -105,7 +108,7 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
   };
   for (Address map = descriptor_->number("HandleTableMap"); map;) {
     if (const std::string why = maps.why_not(map); !why.empty()) {
-      add_problem(problems, "the list of handle table maps " + why);
+      add_problem(notes, "the list of handle table maps " + why);
       return;
     }
     Address array = 0, next = 0;
@@ -123,7 +126,7 @@ void Gc1::visit_handle_segments(const std::function<void(Address segment, u32 ta
   }
 }
 
-std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std::vector<std::string> &problems) const {
+std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, Notes &notes) const {
   const u64 p = memory_->format().pointer_size;
   const u32 kinds = handle_number("HandleMaxInternalTypes", 64);
   const u32 blocks = handle_number("HandleBlocksPerSegment", 255), per_block = handle_number("HandlesPerBlock", 4096);
@@ -174,8 +177,8 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
       do {
         block = byte(segment, rg_allocation + block);
         if (block >= blocks || seen[block]) {
-          add_problem(problems, std::string("the blocks of ") + name_of(type) + " handles in the segment at " +
-                                    hex(segment) + " are linked wrongly");
+          add_problem(notes, std::string("the blocks of ") + name_of(type) + " handles in the segment at " +
+                                 hex(segment) + " are linked wrongly");
           break;
         }
         seen.set(block);
@@ -188,10 +191,10 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, std:
         try {
           add_segment(segment, table);
         } catch (const Error &e) {
-          add_problem(problems, e.what());
+          add_problem(notes, "", &e);
         }
       },
-      problems);
+      notes);
   return out;
 }
 
@@ -204,7 +207,7 @@ Address Gc1::handle_segment_of(Address handle, u64 values, u64 bytes) const {
     return holds(segment) ? segment : 0;
   }
   Address out = 0;
-  std::vector<std::string> ignored; // an unreadable segment cannot contain a handle that was found
+  Notes ignored; // an unreadable segment cannot contain a handle that was found
   visit_handle_segments([&](Address segment, u32) { out = holds(segment) ? segment : out; }, ignored);
   return out;
 }
@@ -226,11 +229,11 @@ std::optional<u64> Gc1::get_handle_extra_info(Address handle) const {
   return memory_->try_pointer(segment + values + (*second * per_block + index % per_block) * p);
 }
 
-std::vector<GCMemoryRegionData> Gc1::get_handle_table_memory_regions(std::vector<std::string> &problems) const {
+std::vector<GCMemoryRegionData> Gc1::get_handle_table_memory_regions(Notes &notes) const {
   const u32 size = handle_number("HandleSegmentSize", 1 << 24);
   std::vector<GCMemoryRegionData> out;
   visit_handle_segments(
-      [&](Address segment, u32 table) { out.push_back({.start = segment, .size = size, .heap = table}); }, problems);
+      [&](Address segment, u32 table) { out.push_back({.start = segment, .size = size, .heap = table}); }, notes);
   return out;
 }
 

@@ -26,8 +26,7 @@ const char *name_of(RegionSize size) {
 
 // A table that grew keeps the older ones in a list as long as some thread may still read them; each points at the next
 // one's header end. The specification reads Recount as a pointer-sized number; it is 32 bits.
-std::optional<std::vector<GCMemoryRegionData>>
-Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const {
+std::optional<std::vector<GCMemoryRegionData>> Gc1::get_gc_bookkeeping_memory_regions(Notes &notes) const {
   std::optional<u64> start = try_global_pointer("BookkeepingStart");
   std::optional<i64> recount = descriptor_->try_offset("CardTableInfo", "Recount");
   std::optional<i64> size = descriptor_->try_offset("CardTableInfo", "Size");
@@ -36,7 +35,8 @@ Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const
   if (!start || !recount || !size || !next || !info_size)
     return std::nullopt;
   if (*start == 0) {
-    problems.push_back("the list of card tables is empty (BookkeepingStart is 0), though a GC that runs has one");
+    notes.add(Subject::gc, Effect::numbers,
+              "the list of card tables is empty (BookkeepingStart is 0), though a GC that runs has one");
     return std::nullopt;
   }
   std::vector<GCMemoryRegionData> out;
@@ -48,7 +48,7 @@ Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const
     const std::string why =
         count && bytes && following ? tables.why_not(at) : "breaks off: the dump lacks what lies at " + hex(at);
     if (!why.empty()) {
-      problems.push_back("the list of card tables " + why);
+      notes.add(Subject::gc, Effect::numbers, "the list of card tables " + why);
       return out;
     }
     if (*count && *bytes)
@@ -60,11 +60,12 @@ Gc1::get_gc_bookkeeping_memory_regions(std::vector<std::string> &problems) const
 }
 
 void Gc1::add_free_segments(Address first, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
-                            std::vector<std::string> &problems) const {
+                            Notes &notes) const {
   ListWalk regions(max_free_regions);
   for (Address at = first; at;) {
     if (const std::string why = regions.why_not(at); !why.empty()) {
-      problems.push_back(std::string("a list of free regions (") + name_of(like.kind) + ") " + why);
+      notes.add(Subject::gc, Effect::numbers,
+                std::string("a list of free regions (") + name_of(like.kind) + ") " + why);
       return;
     }
     try {
@@ -76,26 +77,28 @@ void Gc1::add_free_segments(Address first, const GCMemoryRegionData &like, std::
         to.push_back(region);
       at = segment.next;
     } catch (const Error &e) {
-      problems.push_back(std::string("a list of free regions (") + name_of(like.kind) + ") breaks off: " + e.what());
+      notes.add(Subject::gc, Effect::numbers,
+                std::string("a list of free regions (") + name_of(like.kind) + ") breaks off: ", e);
       return;
     }
   }
 }
 
 void Gc1::add_free_list(Address list, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
-                        std::vector<std::string> &problems) const {
+                        Notes &notes) const {
   std::optional<i64> head = descriptor_->try_offset("RegionFreeList", "HeadFreeRegion");
   std::optional<u64> first = head ? memory_->try_pointer(list + static_cast<u64>(*head)) : std::nullopt;
   if (first)
-    add_free_segments(*first, like, to, problems);
+    add_free_segments(*first, like, to, notes);
   else
-    problems.push_back(std::string("a list of free regions (") + name_of(like.kind) + ") cannot be read" +
-                       (head ? " at " + hex(list) : ": RegionFreeList.HeadFreeRegion is not known"));
+    notes.add(Subject::gc, Effect::numbers,
+              std::string("a list of free regions (") + name_of(like.kind) + ") cannot be read" +
+                  (head ? " at " + hex(list) : ": RegionFreeList.HeadFreeRegion is not known"));
 }
 
 // One list per size of region.
 void Gc1::add_free_lists(Address first, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
-                         std::vector<std::string> &problems) const {
+                         Notes &notes) const {
   const DataType *list = descriptor_->find_type("RegionFreeList");
   u64 count = std::min<u64>(descriptor_->try_number("CountFreeRegionKinds").value_or(0), 3);
   if (!list || !list->size)
@@ -103,26 +106,26 @@ void Gc1::add_free_lists(Address first, const GCMemoryRegionData &like, std::vec
   for (u64 i = 0; i < count; ++i) {
     GCMemoryRegionData sized = like;
     sized.region_size = static_cast<RegionSize>(i);
-    add_free_list(first + i * (list && list->size ? *list->size : 0), sized, to, problems);
+    add_free_list(first + i * (list && list->size ? *list->size : 0), sized, to, notes);
   }
 }
 
-std::vector<GCMemoryRegionData> Gc1::get_gc_free_regions(std::vector<std::string> &problems) const {
+std::vector<GCMemoryRegionData> Gc1::get_gc_free_regions(Notes &notes) const {
   std::vector<GCMemoryRegionData> out;
   if (std::optional<u64> huge = descriptor_->try_number("GlobalFreeHugeRegions"))
-    add_free_list(*huge, {.kind = FreeRegionKind::global_huge_region, .region_size = RegionSize::huge}, out, problems);
+    add_free_list(*huge, {.kind = FreeRegionKind::global_huge_region, .region_size = RegionSize::huge}, out, notes);
   if (std::optional<u64> decommit = descriptor_->try_number("GlobalRegionsToDecommit"))
-    add_free_lists(*decommit, {.kind = FreeRegionKind::global_region}, out, problems);
+    add_free_lists(*decommit, {.kind = FreeRegionKind::global_region}, out, notes);
   std::vector<Address> heaps = get_gc_heaps();
   for (u32 i = 0; i < heaps.size(); ++i) {
     // The array lies inline in the gc_heap; for some months the runtime's own reader treated it as a pointer.
     if (std::optional<Address> lists = find_heap_member(heaps[i], "FreeRegions"))
-      add_free_lists(*lists, {.kind = FreeRegionKind::region, .heap = i}, out, problems);
+      add_free_lists(*lists, {.kind = FreeRegionKind::region, .heap = i}, out, notes);
     for (auto [field, kind] : {std::pair{"FreeableSohSegment", FreeRegionKind::soh_segment},
                                std::pair{"FreeableUohSegment", FreeRegionKind::uoh_segment}})
       if (std::optional<Address> variable = find_heap_member(heaps[i], field))
         if (std::optional<u64> first = memory_->try_pointer(*variable))
-          add_free_segments(*first, {.kind = kind, .heap = i}, out, problems);
+          add_free_segments(*first, {.kind = kind, .heap = i}, out, notes);
   }
   return out;
 }

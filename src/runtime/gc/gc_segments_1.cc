@@ -39,24 +39,24 @@ GCHeapSegmentData Gc1::get_heap_segment_data(Address segment) const {
   return out;
 }
 
-std::vector<GCHeapSegmentData> Gc1::segment_list(Address first, const std::string &list,
-                                                 std::vector<std::string> &problems) const {
+std::vector<GCHeapSegmentData> Gc1::segment_list(Address first, const std::string &list, Notes &notes) const {
   std::vector<GCHeapSegmentData> out;
   std::unordered_set<Address> seen;
   const u64 most = max_segments_per_generation / get_gc_heap_count();
   for (Address at = first; at;) {
     if (!seen.insert(at).second) {
-      problems.push_back("the segment list of " + list + " runs in a circle at " + hex(at));
+      notes.add(Subject::heap, Effect::numbers, "the segment list of " + list + " runs in a circle at " + hex(at));
       break;
     }
     if (out.size() >= most) {
-      problems.push_back("the segment list of " + list + " is longer than " + std::to_string(most));
+      notes.add(Subject::heap, Effect::numbers,
+                "the segment list of " + list + " is longer than " + std::to_string(most));
       break;
     }
     try {
       out.push_back(get_heap_segment_data(at));
     } catch (const Error &e) {
-      problems.push_back("the segment list of " + list + " breaks off: " + e.what());
+      notes.add(Subject::heap, Effect::numbers, "the segment list of " + list + " breaks off: ", e);
       break;
     }
     at = out.back().next;
@@ -89,14 +89,13 @@ void Gc1::add_ephemeral_segment(const GCHeapData &heap, const GCHeapSegmentData 
   add(GCSegmentGeneration::gen0, gen0, end);
 }
 
-std::vector<GCHeapSegmentInfo> Gc1::enumerate_heap_segments(const GCHeapData &heap,
-                                                            std::vector<std::string> &problems) const {
+std::vector<GCHeapSegmentInfo> Gc1::enumerate_heap_segments(const GCHeapData &heap, Notes &notes) const {
   std::vector<GCHeapSegmentInfo> out;
   auto add_list = [&](u64 generation, GCSegmentGeneration as) {
     if (generation >= heap.generation_table.size())
       return;
     for (const GCHeapSegmentData &s :
-         segment_list(heap.generation_table[generation].start_segment, name_of(as), problems)) {
+         segment_list(heap.generation_table[generation].start_segment, name_of(as), notes)) {
       bool ephemeral = s.address == heap.ephemeral_heap_segment;
       if (ephemeral && !has_regions()) {
         add_ephemeral_segment(heap, s, out);

@@ -21,11 +21,13 @@ ReferenceName FrameworkFields::reference(Address method_table, u64 offset) {
   return found != fields.end() ? intern("." + found->name) : UnnamedFields::reference(method_table, offset);
 }
 
-std::vector<std::string> FrameworkFields::problems() const {
-  if (!shapes_.unknown())
-    return {};
-  return {"types of the framework whose fields are laid out in a way that this program does not know (" +
-          count_text(shapes_.unknown()) + " types)"};
+Notes FrameworkFields::notes() const {
+  Notes out;
+  if (shapes_.unknown())
+    out.add(Subject::fields, Effect::none,
+            "types of the framework whose fields are laid out in a way that this program does not know (" +
+                count_text(shapes_.unknown()) + " types)");
+  return out;
 }
 
 } // namespace dnheap

@@ -2,6 +2,7 @@
 // field names (FrameworkShapes); references in all others are named by their offset. Delegates are resolved in any case
 // (NativeDelegates). From one thread at a time.
 #pragma once
+#include "base/notes.h"
 #include "runtime/nativeaot/framework_shapes.h"
 #include "runtime/nativeaot/native_delegates.h"
 #include "runtime/unnamed_fields.h"
@@ -24,7 +25,7 @@ public:
   std::optional<DelegateList> delegate_list(Address object, Address method_table) override {
     return delegates_->list(object, method_table);
   }
-  std::vector<std::string> problems() const override;
+  Notes notes() const override;
 
 private:
   FrameworkShapes shapes_;

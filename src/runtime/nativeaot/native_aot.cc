@@ -21,8 +21,8 @@ NativeAot::NativeAot(const Target &target, const Module &module, std::string ver
   managed_threads_ = std::make_unique<ManagedThreads>(memory(), descriptor(), *types_);
 }
 
-std::vector<ThreadData> NativeAot::threads(std::vector<std::string> &problems) const {
-  std::vector<ThreadData> out = thread_.get_threads(problems);
+std::vector<ThreadData> NativeAot::threads(Notes &notes) const {
+  std::vector<ThreadData> out = thread_.get_threads(notes);
   widen_first_stack(target(), out);
   std::map<u32, u64> first; // number → thread
   for (u64 i = 0; i < out.size(); ++i) {
@@ -145,8 +145,8 @@ void NativeAot::use_debug_file(const DebugFile &file) {
   fields_ = std::move(named);
 }
 
-std::vector<StaticRoot> NativeAot::static_roots(std::vector<std::string> &problems) const {
-  return NativeAotStatics(target(), module(), descriptor(), *types_, named_fields_).static_roots(problems);
+std::vector<StaticRoot> NativeAot::static_roots(Notes &notes) const {
+  return NativeAotStatics(target(), module(), descriptor(), *types_, named_fields_).static_roots(notes);
 }
 
 } // namespace dnheap

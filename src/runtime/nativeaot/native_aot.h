@@ -1,6 +1,7 @@
 // NativeAot: the runtime that is compiled into a program or library. See runtime.h; made by
 // describe/open_native_aot.h.
 #pragma once
+#include "base/notes.h"
 #include "runtime/nativeaot/crash_info.h"
 #include "runtime/nativeaot/managed_threads.h"
 #include "runtime/nativeaot/native_aot_fields.h"
@@ -24,7 +25,7 @@ public:
   RuntimeTypeSystemN1 &types() const override { return *types_; }
   Fields &fields() const override { return *fields_; }
   // Includes the number of each of the program's Threads, if known.
-  std::vector<ThreadData> threads(std::vector<std::string> &problems) const override;
+  std::vector<ThreadData> threads(Notes &notes) const override;
   // Only the details whose fields the debug file names.
   ThreadDetails thread_details(const ThreadData &thread) const override;
   WalkedStack follow_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
@@ -34,7 +35,7 @@ public:
   ResumePoint resume_point(Address resume_info) const override;
   // Returns one root per type, and per thread, that has any: not the fields, but the object that the compiler generated
   // to hold them.
-  std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const override;
+  std::vector<StaticRoot> static_roots(Notes &notes) const override;
 
   std::optional<CrashInfo> crash_info() const override { return find_crash_info(target(), module()); }
   // Returns the start of the method's code, by symbols or by unwind data.

@@ -177,10 +177,10 @@ NamedFields::TypeNames NativeAotFields::build_names(Address mt) {
   return out;
 }
 
-std::vector<std::string> NativeAotFields::problems() const {
-  std::vector<std::string> out;
+Notes NativeAotFields::notes() const {
+  Notes out;
   for (const auto &[why, times] : problems_)
-    out.push_back(why + (times > 1 ? " (" + count_text(times) + " times)" : ""));
+    out.add(Subject::fields, Effect::none, why + (times > 1 ? " (" + count_text(times) + " times)" : ""));
   return out;
 }
 

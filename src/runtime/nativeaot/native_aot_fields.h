@@ -2,6 +2,7 @@
 // does (DebugTypes). A type's fields are trusted if they make up an object of the size in its MethodTable. The first
 // question reads all that the file describes.
 #pragma once
+#include "base/notes.h"
 #include "runtime/named_fields.h"
 #include "runtime/nativeaot/debug_types.h"
 #include "runtime/nativeaot/native_delegates.h"
@@ -23,7 +24,7 @@ public:
   std::optional<DelegateList> delegate_list(Address object, Address method_table) override {
     return delegates_->list(object, method_table);
   }
-  std::vector<std::string> problems() const override;
+  Notes notes() const override;
 
   // Returns the references of the object that a cell of static fields leads to: "Shop.Cache._items". Empty: unknown;
   // else exactly all references that the object's type has.

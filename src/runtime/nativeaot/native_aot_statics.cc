@@ -26,10 +26,10 @@ bool NativeAotStatics::is_object(Address object) const {
   return type && types_->object_layout(type);
 }
 
-std::vector<StaticRoot> NativeAotStatics::static_roots(std::vector<std::string> &problems) const {
+std::vector<StaticRoot> NativeAotStatics::static_roots(Notes &notes) const {
   std::vector<StaticRoot> out;
-  add_cells(out, problems);
-  add_threads(out, problems);
+  add_cells(out, notes);
+  add_threads(out, notes);
   return out;
 }
 
@@ -61,11 +61,12 @@ void NativeAotStatics::add_fields(const StaticRoot &holder, ReferenceLayout &lay
 }
 
 // Reads the section: it has distances of four bytes, each from its own address to a cell.
-void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const {
+void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, Notes &notes) const {
   const ReadyToRun::Section region = types_->ready_to_run().section(ReadyToRun::gc_static_region);
   const u64 count = (region.end - region.start) / 4;
   if (count > most_cells) {
-    problems.push_back("the module's list of static fields, of " + count_text(count) + " entries, is none");
+    notes.add(Subject::statics, Effect::liveness,
+              "the module's list of static fields, of " + count_text(count) + " entries, is none");
     return;
   }
   u64 lost = 0, wrong = 0;
@@ -91,13 +92,15 @@ void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, std::vector<std::s
       ++wrong;
   }
   if (lost)
-    problems.push_back("static fields of " + count_text(lost) + " of " + count_text(count) +
-                       " types are missing: their tables are not in this dump");
+    notes.add(Subject::statics, Effect::liveness,
+              "static fields of " + count_text(lost) + " of " + count_text(count) +
+                  " types are missing: their tables are not in this dump");
   if (wrong)
-    problems.push_back("static fields of " + count_text(wrong) + " types are missing: no object lies where it should");
+    notes.add(Subject::statics, Effect::liveness,
+              "static fields of " + count_text(wrong) + " types are missing: no object lies where it should");
 }
 
-void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const {
+void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, Notes &notes) const {
   const Memory &memory = target_->memory;
   const u64 p = memory.format().pointer_size;
   u64 statics = 0, inlined = 0;
@@ -105,9 +108,9 @@ void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, std::vector<std:
   try {
     statics = static_cast<u64>(descriptor_->offset("Thread", "ThreadLocalStatics"));
     inlined = static_cast<u64>(descriptor_->offset("Thread", "InlinedThreadLocalStatics"));
-    threads = ThreadN1(memory, *descriptor_).get_threads(problems);
+    threads = ThreadN1(memory, *descriptor_).get_threads(notes);
   } catch (const Error &e) {
-    problems.push_back(std::string("thread-static fields are missing: ") + e.what());
+    notes.add(Subject::statics, Effect::liveness, "thread-static fields are missing: ", e);
     return;
   }
   u64 wrong = 0;
@@ -138,8 +141,9 @@ void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, std::vector<std:
     wrong += node != 0;
   }
   if (wrong)
-    problems.push_back("thread-static fields are missing: " + count_text(wrong) +
-                       " of their objects, or lists of them, " + "were not found");
+    notes.add(Subject::statics, Effect::liveness,
+              "thread-static fields are missing: " + count_text(wrong) + " of their objects, or lists of them, " +
+                  "were not found");
 }
 
 } // namespace dnheap

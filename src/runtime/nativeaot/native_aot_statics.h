@@ -4,6 +4,7 @@
 // others. Some loads per cell and thread. dotnet/runtime: nativeaot/System.Private.CoreLib …/ThreadStatics.cs,
 // Common/src/Internal/Runtime/CompilerHelpers/StartupCodeHelpers.cs, nativeaot/Runtime/thread.h.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 #include "runtime/nativeaot/native_aot_fields.h"
 #include "runtime/static_root.h"
@@ -20,14 +21,14 @@ public:
   // Returns roots by cell, then by thread; each is followed by the fields that it leads to, if known. Names types, so
   // not from several threads. Each leads to an object with a sound type. Cells that are still unused lead nowhere and
   // are left out.
-  std::vector<StaticRoot> static_roots(std::vector<std::string> &problems) const;
+  std::vector<StaticRoot> static_roots(Notes &notes) const;
 
 private:
   bool is_object(Address object) const;
   // Adds the references of the holder's object, each with its name; those without one by their offset.
   void add_fields(const StaticRoot &holder, ReferenceLayout &layout, std::vector<StaticRoot> &to) const;
-  void add_cells(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const;
-  void add_threads(std::vector<StaticRoot> &to, std::vector<std::string> &problems) const;
+  void add_cells(std::vector<StaticRoot> &to, Notes &notes) const;
+  void add_threads(std::vector<StaticRoot> &to, Notes &notes) const;
 
   const Target *target_;
   const Module *module_;

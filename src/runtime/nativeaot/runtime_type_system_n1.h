@@ -6,6 +6,7 @@
 // program may have been built without metadata. The first name costs a pass over the module's table of types, and one
 // over the debug file's symbols. See type_system.h.
 #pragma once
+#include "base/notes.h"
 #include "contract/descriptor.h"
 #include "metadata/mangled_name.h"
 #include "metadata/native_format.h"
@@ -29,7 +30,7 @@ public:
   std::optional<ObjectLayout> object_layout(Address method_table) const override;
   std::optional<bool> is_value_type(Address method_table) const override;
   const std::string &name(Address method_table) override;
-  std::vector<std::string> problems() const override;
+  Notes notes() const override;
 
   // Sets the symbols of the program's debug file, if there is one; call it before the first name is requested.
   void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }

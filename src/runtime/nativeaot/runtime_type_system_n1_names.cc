@@ -362,10 +362,10 @@ const OwnerNames &RuntimeTypeSystemN1::owner_names() {
   return *owner_names_;
 }
 
-std::vector<std::string> RuntimeTypeSystemN1::problems() const {
-  std::vector<std::string> out;
+Notes RuntimeTypeSystemN1::notes() const {
+  Notes out;
   for (const auto &[why, count] : problems_)
-    out.push_back(why + (count > 1 ? " (" + count_text(count) + " types)" : ""));
+    out.add(Subject::type_names, Effect::none, why + (count > 1 ? " (" + count_text(count) + " types)" : ""));
   return out;
 }
 

@@ -12,7 +12,7 @@ constexpr u64 max_threads = 1 << 20;
 
 } // namespace
 
-std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems) const {
+std::vector<ThreadData> ThreadN1::get_threads(Notes &notes) const {
   const ContractDescriptor &d = *descriptor_;
   require_reader(d, "Thread");
   auto at = [&](const char *type, const char *field) { return static_cast<u64>(d.offset(type, field)); };
@@ -29,7 +29,7 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
   ListWalk list(max_threads);
   while (thread) {
     if (const std::string why = list.why_not(thread); !why.empty()) {
-      problems.push_back("the thread list " + why);
+      notes.add(Subject::threads, Effect::liveness, "the thread list " + why);
       break;
     }
     try {
@@ -48,7 +48,7 @@ std::vector<ThreadData> ThreadN1::get_threads(std::vector<std::string> &problems
       out.push_back(data);
       thread = memory_->pointer(thread + next, "the next thread");
     } catch (const Error &e) {
-      problems.push_back(std::string("the thread list breaks off: ") + e.what());
+      notes.add(Subject::threads, Effect::liveness, "the thread list breaks off: ", e);
       break;
     }
   }

@@ -2,6 +2,7 @@
 // but links lead to the threads themselves, not to the links inside them, and the context lies inside the thread. Reads
 // a few words per thread; the list is capped.
 #pragma once
+#include "base/notes.h"
 #include "runtime/thread_data.h"
 
 namespace dnheap {
@@ -10,9 +11,9 @@ class ThreadN1 {
 public:
   ThreadN1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `problems`.
+  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `notes`.
   // Throws Error if the list is not found.
-  std::vector<ThreadData> get_threads(std::vector<std::string> &problems) const;
+  std::vector<ThreadData> get_threads(Notes &notes) const;
 
 private:
   const Memory *memory_;

@@ -203,7 +203,7 @@ TEST(AroundObjects, TheWayFromOneToAnother) {
     question.subject = hex(shop.loose);
     question.from = v0::Address(shop.links[0]);
     const report::Answer none = answer_of(shop.heap, "path", question);
-    EXPECT_NE(none.completeness->notes.whole().front().find("no path leads from"), std::string::npos);
+    EXPECT_NE(none.completeness->notes.sentences().front().find("no path leads from"), std::string::npos);
     question.all = true;
     EXPECT_THROW(answer_of(shop.heap, "path", question), UsageError);
     question.all = false;

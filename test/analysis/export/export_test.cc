@@ -344,7 +344,7 @@ TEST(Export, DotShowsTheNeighbourhood) {
   question.limit = 2;
   const Made few = made(shop.heap, question);
   EXPECT_EQ(count(few.file, "\\n0x"), 2u);
-  const std::vector<std::string> notes = few.answer.completeness->notes.whole();
+  const std::vector<std::string> notes = few.answer.completeness->notes.sentences();
   EXPECT_NE(std::find(notes.begin(), notes.end(), "only the nearest 2 objects are in it: --limit takes more"),
             notes.end());
   question.around = v0::Address(0x10);
@@ -406,7 +406,7 @@ TEST(Export, OfATruncatedDumpIsWhatIsThere) {
     lost.object(shop.type);
   shop.heap.hole(lost.start + 100 * shop.heap.size_of(shop.type, 0), lost.end());
   const Made partial = made(shop.heap, question_of("ndjson", ""));
-  EXPECT_FALSE(partial.answer.completeness->complete);
+  EXPECT_FALSE(partial.answer.completeness->complete());
   const std::vector<json> lines = lines_of(partial.file);
   EXPECT_EQ(lines.front()["complete"], false);
   EXPECT_FALSE(lines.front()["gaps"].empty());
@@ -421,7 +421,7 @@ TEST(Export, WithoutRootsNothingIsSaidToBeGarbage) {
   const Made it = made(shop.heap, question_of("ndjson", ""));
   EXPECT_EQ(it.file.find("\"line\":\"root\""), it.file.npos);
   EXPECT_EQ(it.file.find("\"reached\":false"), it.file.npos);
-  const std::vector<std::string> notes = it.answer.completeness->notes.whole();
+  const std::vector<std::string> notes = it.answer.completeness->notes.sentences();
   EXPECT_NE(std::find(notes.begin(), notes.end(), "live objects are unknown without roots"), notes.end());
   V8(exported(shop.heap, question_of("heapsnapshot", "")));
 }

@@ -245,7 +245,7 @@ TEST(FlameGraph, EndsAtSoManyLevelsAndSaysSo) {
     }
     EXPECT_EQ(told, length);
     EXPECT_EQ(by_owner(samples), owners_of(ladder.heap));
-    const std::vector<std::string> notes = file.answer.completeness->notes.whole();
+    const std::vector<std::string> notes = file.answer.completeness->notes.sentences();
     const bool says = std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
       return note.find(FlameGraph::deeper) != std::string::npos;
     });

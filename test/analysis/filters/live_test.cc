@@ -55,7 +55,7 @@ TEST(Verify, ListsEveryBadReference) {
   EXPECT_EQ(number(answer.tables[1], totals[0], "references"), references);
   EXPECT_EQ(number(answer.tables[1], totals[0], "bad_references"), made.bad.size());
   EXPECT_EQ(number(answer.tables[1], totals[0], "problems"), made.bad.size());
-  EXPECT_NE(answer.headline.find("PROBLEMS"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("PROBLEMS"), std::string::npos) << headline_text(answer);
 }
 
 TEST(Verify, CallsASoundHeapSound) {
@@ -64,7 +64,7 @@ TEST(Verify, CallsASoundHeapSound) {
   Snapshot snapshot = snapshot_of(made.heap);
   report::Answer answer = ask(snapshot, "verify");
   EXPECT_TRUE(rows_of(answer.tables[0]).empty());
-  EXPECT_NE(answer.headline.find("sound: all"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("sound: all"), std::string::npos) << headline_text(answer);
 }
 
 TEST(Live, AliveAndDeadAreAllButFree) {

@@ -92,7 +92,7 @@ TEST(Inspect, TimersOfAnotherShape) {
   library.timer_of_queue(0, 0, 100, 200);
   report::Answer answer = inspected(library.heap, "timers");
   EXPECT_TRUE(text_rows_of(answer, "timers").empty());
-  const std::vector<std::string> notes = answer.completeness->notes.whole();
+  const std::vector<std::string> notes = answer.completeness->notes.sentences();
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
     return note.starts_with("1 objects of the type System.Threading.TimerQueueTimer do not have the fields");
   }));

@@ -144,7 +144,7 @@ TEST(Held, EveryVerbSaysTheSame) {
       report::Answer alone = ask(snapshot, "path", question);
       EXPECT_EQ(!rows_of(alone, "paths").empty(), certain);
       if (!certain) {
-        EXPECT_NE(alone.completeness->notes.whole().front().find(chance ? "only stacks" : "garbage"),
+        EXPECT_NE(alone.completeness->notes.sentences().front().find(chance ? "only stacks" : "garbage"),
                   std::string::npos);
       }
       question.no_stacks = false;
@@ -215,7 +215,7 @@ TEST(Held, TheTreeOfALongList) {
   EXPECT_EQ(number(folded[1]["objects"]), 100'000u);
   question.raw = true;
   report::Answer answer = ask(snapshot, "retained", question);
-  const std::vector<std::string> notes = answer.completeness->notes.whole();
+  const std::vector<std::string> notes = answer.completeness->notes.sentences();
   EXPECT_NE(std::find(notes.begin(), notes.end(), "levels of the tree beyond the first 1,000 are not shown"),
             notes.end());
   std::string text;
@@ -277,7 +277,7 @@ TEST(Held, MoreObjectsThanAreListed) {
     return out;
   };
   auto notes = [&] { // as data has them, too
-    std::vector<std::string> out = ask(snapshot, "retained", question).completeness->notes.whole();
+    std::vector<std::string> out = ask(snapshot, "retained", question).completeness->notes.sentences();
     std::erase_if(out, [](const std::string &note) { return !note.starts_with("table objects: "); });
     return out;
   };

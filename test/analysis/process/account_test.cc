@@ -332,8 +332,8 @@ TEST(Account, AnotherAllocatorIsNamed) {
       "the " +
       bytes_text(map.perhaps_theirs) + " that are not identified; its blocks are not counted";
   ASSERT_FALSE(map.notes.empty());
-  EXPECT_EQ(map.notes.back(), expected);
-  for (const std::string &note : map.notes)
+  EXPECT_EQ(map.notes.back().text, expected);
+  for (const std::string &note : map.notes.texts())
     EXPECT_EQ(note.find("main arena"), note.npos) << note;
 }
 

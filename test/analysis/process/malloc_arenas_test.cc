@@ -54,7 +54,7 @@ TEST(MallocArenas, AreReadAsTheyWereWritten) {
       add_chunks(malloc, seed, 400);
       const std::unique_ptr<Target> target = malloc.target();
       const MallocArenas found = find_malloc_arenas(*target);
-      EXPECT_EQ(found.problems, std::vector<std::string>{});
+      EXPECT_EQ(found.problems.texts(), std::vector<std::string>{});
       ASSERT_EQ(found.arenas.size(), others ? 2u : 1u);
       EXPECT_TRUE(found.arenas[0].is_main);
       EXPECT_EQ(found.arenas[0].address, malloc.main_arena);
@@ -76,7 +76,7 @@ TEST(MallocArenas, AreFoundWithoutLibcsData) {
   ASSERT_EQ(found.arenas.size(), 2u);
   EXPECT_EQ(found.arenas[0].address, 0u);
   EXPECT_EQ(found.arenas[1].address, malloc.other_arena);
-  EXPECT_EQ(found.problems, std::vector<std::string>{}); // nothing is missing in the account
+  EXPECT_EQ(found.problems.texts(), std::vector<std::string>{}); // nothing is missing in the account
   expect_sums(found, malloc, false);
 }
 
@@ -86,7 +86,7 @@ TEST(MallocArenas, OneThatIsNotFoundIsSaid) {
   malloc.chunk(0, 0x290, Use::used);
   add_chunks(malloc, 7, 20);
   const MallocArenas found = find_malloc_arenas(*malloc.target(false));
-  EXPECT_EQ(found.problems,
+  EXPECT_EQ(found.problems.texts(),
             std::vector<std::string>{"malloc's main arena was not found: what it holds is not identified"});
 }
 

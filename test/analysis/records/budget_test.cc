@@ -236,7 +236,7 @@ TEST(Check, NoInstancesOf) {
   Record record = one_record();
   EXPECT_EQ(outcome_of({record}, "", question),
             (Lines{"FAIL --no-instances-of 40 0", "FAIL --no-instances-of 2 0", "ok --no-instances-of 0 0"}));
-  EXPECT_EQ(answer_check(std::vector{record}, question).completeness->notes.whole(),
+  EXPECT_EQ(answer_check(std::vector{record}, question).completeness->notes.sentences(),
             (std::vector<std::string>{"--no-instances-of: no type of that name is known in this dump: Never"}));
   record.types[0].live = 0; // they wait for a collection
   question.no_instances_of = {"Shop.Order"};
@@ -256,13 +256,13 @@ TEST(Check, LimitsOfWhatIsNotThere) {
   const report::Answer answer = answer_check(std::vector{one_record()}, question);
   EXPECT_EQ(answer.exceeded, 0u);
   EXPECT_EQ(answer.unmatched, 4u);
-  EXPECT_EQ(answer.completeness->notes.whole(),
+  EXPECT_EQ(answer.completeness->notes.sentences(),
             (std::vector<std::string>{
                 "types[0].live: no type of that name is known in this dump: Shop.Ordr",
                 "types[1].live: no type's name in this dump matches /^Shp/",
                 "owners[0].objects: no owner of that name holds anything in this dump: static Shop.Cache.al",
                 "owners[1].retained: no owner here has the signature 7c1e08"}));
-  EXPECT_TRUE(answer.completeness->complete);
+  EXPECT_TRUE(answer.completeness->complete());
 }
 
 TEST(Check, WhatThereIsToCheck) {
@@ -283,8 +283,8 @@ TEST(Check, AnIncompleteHeapIsSaidSo) {
   Question question;
   question.no_instances_of = {"Never"};
   report::Answer answer = answer_check(std::vector{record}, question);
-  EXPECT_FALSE(answer.completeness->complete);
-  EXPECT_NE(answer.completeness->notes.whole().back().find("may exceed it"), std::string::npos);
+  EXPECT_FALSE(answer.completeness->complete());
+  EXPECT_NE(answer.completeness->notes.sentences().back().find("may exceed it"), std::string::npos);
   EXPECT_EQ(answer.uncertain, 1u);
   EXPECT_TRUE(answer.lead.starts_with("UNSURE: 1 of 1 limit is kept as far as could be read")) << answer.lead;
   EXPECT_EQ(text_rows_of(answer, "checks").at(0)["certain"], "false");
@@ -304,7 +304,7 @@ TEST(Check, AnIncompleteHeapIsSaidSo) {
   record.types.push_back({"Shop.dll!0x02000123[]", 5, 100, 5, 100});
   answer = answer_check(std::vector{record}, question);
   EXPECT_EQ(answer.uncertain, 1u);
-  EXPECT_NE(answer.completeness->notes.whole().back().find("some types have no names"), std::string::npos);
+  EXPECT_NE(answer.completeness->notes.sentences().back().find("some types have no names"), std::string::npos);
   EXPECT_EQ(outcome_of({record}, R"({"totals": {"objects": 1000000000}})", {}).at(0).substr(0, 2), "ok");
   record = one_record();
   record.complete = false;

@@ -101,7 +101,7 @@ TEST(Compare, DumpsOfDifferentPrograms) {
     for (u64 i = 0; i < 2; ++i)
       for (const std::string &name : i ? last : first)
         records[i].owners.push_back({name, "static", name, 100, 1});
-    const std::vector<std::string> notes = compare(records, 3600).notes;
+    const std::vector<std::string> notes = compare(records, 3600).notes.texts();
     return std::any_of(notes.begin(), notes.end(),
                        [](const std::string &note) { return note.ends_with("are these dumps of one program?"); });
   };
@@ -229,7 +229,7 @@ TEST(Compare, WasteByKindTypeAndHolder) {
   const Comparison without = compare(records, 0);
   EXPECT_TRUE(without.waste.empty());
   EXPECT_TRUE(std::any_of(without.notes.begin(), without.notes.end(),
-                          [](const std::string &note) { return note.find("waste is not in core") != note.npos; }));
+                          [](const Note &note) { return note.text.find("waste is not in core") != note.text.npos; }));
 }
 
 TEST(Compare, WhatRecordsClaimDoesNotOverflow) {

@@ -63,9 +63,9 @@ TEST(Record, OfAPairInAllFormats) {
     OrderBook before(shape, 100, 7), after(shape, 250, 7);
     const std::vector<Record> records = {before.record(), after.record()};
     report::Answer answer = answer_diff(records, {});
-    const bool is_complete = answer_of(before.heap, "retained").completeness->complete;
-    EXPECT_EQ(answer.completeness->complete, is_complete);
-    EXPECT_EQ(answer.headline.ends_with("; complete"), is_complete);
+    const bool is_complete = answer_of(before.heap, "retained").completeness->complete();
+    EXPECT_EQ(answer.completeness->complete(), is_complete);
+    EXPECT_EQ(headline_text(answer).ends_with("; complete"), is_complete);
     u64 orders = 0, settings = 0;
     for (TextRow &row : text_rows_of(answer, "types")) {
       if (row["type"] == "Shop.Order") {
@@ -246,7 +246,7 @@ TEST(Record, ComesBackFromJson) {
   Record record = book.record();
   record.taken = 1790000000;
   record.clock = "dump";
-  record.notes = {"some \"note\"\n"};
+  record.notes.add("some \"note\"\n");
   record.name = "/some/folder/core.1";
   const std::string json = json_of(record);
   EXPECT_EQ(json.find("/some/folder"), json.npos);

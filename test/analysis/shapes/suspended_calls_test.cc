@@ -51,7 +51,7 @@ template <class Visit> void in_all_formats(Visit visit) {
 }
 
 bool has_note(const report::Answer &answer, const char *text) {
-  const std::vector<std::string> notes = answer.completeness->notes.whole();
+  const std::vector<std::string> notes = answer.completeness->notes.sentences();
   return std::any_of(notes.begin(), notes.end(), [&](const std::string &note) { return note.find(text) != note.npos; });
 }
 

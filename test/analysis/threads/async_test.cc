@@ -93,7 +93,7 @@ TEST(Async, MethodsThatAwaitThemselvesAreTold) {
   ASSERT_EQ(rows.size(), 2u);
   for (TextRow &row : rows)
     EXPECT_EQ(row["awaits"], "itself, through others");
-  EXPECT_NE(answer.completeness->notes.whole().back().find("await themselves"), std::string::npos);
+  EXPECT_NE(answer.completeness->notes.sentences().back().find("await themselves"), std::string::npos);
 }
 
 // A caller and what it calls refer to an object: neither holds it alone, and it goes with them.
@@ -144,7 +144,7 @@ TEST(Async, CallsThatSeveralAwaitCountOnce) {
             "2 2 Shop.Cart.Run Shop.Cart.Pay, as others do");
   EXPECT_EQ(rows[1]["count"] + " " + rows[1]["calls"] + " " + rows[1]["method"] + " " + rows[1]["awaits"],
             "1 2 Shop.Cart.Pay delay");
-  EXPECT_NE(answer.headline.find("; 4 calls are pending"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("; 4 calls are pending"), std::string::npos) << headline_text(answer);
 }
 
 // A stack of 100,000 calls is cut, and each is looked at once.

@@ -94,7 +94,7 @@ TEST(Exceptions, AThreadDealsWithTheOneThatItsHandleHolds) {
     const Address thrown = shop.exception(shop.failure, 1);
     shop.heap.gc.handles = {{.type = HandleType::strong, .object = shop.old.object(shop.other)},
                             {.type = HandleType::strong, .object = thrown}};
-    std::vector<std::string> problems;
+    Notes problems;
     Address handle = 0;
     {
       Opened opened(shop.heap);
@@ -129,7 +129,7 @@ TEST(Exceptions, OneThatWasThrownWhileAnotherWasDealtWith) {
       std::map<Address, Address> handle_of;
       {
         Opened opened(shop.heap);
-        std::vector<std::string> problems;
+        Notes problems;
         for (const HandleData &one : opened.runtime.gc().get_handles(std::vector{HandleType::strong}, problems))
           handle_of[one.object] = one.handle;
       }
@@ -181,13 +181,13 @@ TEST(Exceptions, WithoutNamesOfTypesNothingIsSaidToBeAbsent) {
           shop.heap.hole(module.image, module.image + shop.heap.assembly_file(module).size());
       for (const char *verb : {"exceptions", "locks", "async", "waste"}) {
         const report::Answer answer = answer_of(shop.heap, verb);
-        const std::vector<std::string> notes = answer.completeness->notes.whole();
+        const std::vector<std::string> notes = answer.completeness->notes.sentences();
         EXPECT_EQ(
             std::any_of(notes.begin(), notes.end(),
                         [](const std::string &note) { return note.starts_with("the names of .NET's own types"); }),
             !has_names)
             << verb;
-        EXPECT_TRUE(has_names || !answer.completeness->complete) << verb;
+        EXPECT_TRUE(has_names || !answer.completeness->complete()) << verb;
       }
     }
 }

@@ -65,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, BadReferences, testing::ValuesIn(all_formats))
 TEST_P(BadReferences, OfDeadObjectsSayNothing) {
   for (const Case &asked : cases(pairs[1], pair)) {
     report::Answer answer = answer_of(heap, asked);
-    EXPECT_EQ(answer.headline.find("NO OBJECT"), answer.headline.npos) << asked.verb << ": " << answer.headline;
+    EXPECT_EQ(headline_text(answer).find("NO OBJECT"), headline_text(answer).npos)
+        << asked.verb << ": " << headline_text(answer);
   }
 }
 
@@ -74,9 +75,10 @@ TEST_P(BadReferences, OfLiveObjectsAreANoteOfEveryAnswer) {
     hold(pairs[held]);
     for (const Case &asked : cases(pairs[1], pair)) {
       report::Answer answer = answer_of(heap, asked);
-      EXPECT_FALSE(answer.completeness->complete) << asked.verb << ": " << answer.headline;
+      EXPECT_FALSE(answer.completeness->complete()) << asked.verb << ": " << headline_text(answer);
       const char *said = std::string_view(asked.verb) == "verify" ? "1 PROBLEMS" : "1 reference of a live object";
-      EXPECT_NE(answer.headline.find(said), answer.headline.npos) << asked.verb << ": " << answer.headline;
+      EXPECT_NE(headline_text(answer).find(said), headline_text(answer).npos)
+          << asked.verb << ": " << headline_text(answer);
     }
   }
 }
@@ -88,9 +90,9 @@ TEST_P(BadReferences, AHandleOfNoObjectIsANoteOfEveryAnswer) {
     heap.gc.handles.push_back({.type = HandleType::strong, .object = pairs[2]});
     for (const Case &asked : cases(pairs[1], pair)) {
       report::Answer answer = answer_of(heap, asked);
-      EXPECT_FALSE(answer.completeness->complete) << asked.verb << ": " << answer.headline;
+      EXPECT_FALSE(answer.completeness->complete()) << asked.verb << ": " << headline_text(answer);
       std::string notes;
-      for (const std::string &note : answer.completeness->notes.whole())
+      for (const std::string &note : answer.completeness->notes.sentences())
         notes += note + "\n";
       EXPECT_NE(notes.find("GC handles: 1 points at no object"), std::string::npos) << asked.verb << ": " << notes;
     }

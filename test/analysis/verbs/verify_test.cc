@@ -79,7 +79,7 @@ TEST(Verify, SaysWhatIsWrong) {
       EXPECT_NE(at->second.find(text), std::string::npos) << at->second << " instead of " << text;
       ++at;
     }
-    EXPECT_NE(answer.headline.find("9 PROBLEMS"), std::string::npos) << answer.headline;
+    EXPECT_NE(headline_text(answer).find("9 PROBLEMS"), std::string::npos) << headline_text(answer);
   }
 }
 
@@ -109,7 +109,8 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
     report::Answer answer = verify(heap);
     EXPECT_TRUE(problems_of(answer).empty());
     EXPECT_EQ(totals(answer), std::pair(u64{3}, u64{0}));
-    EXPECT_NE(answer.headline.find("sound: all references of live objects"), std::string::npos) << answer.headline;
+    EXPECT_NE(headline_text(answer).find("sound: all references of live objects"), std::string::npos)
+        << headline_text(answer);
     ASSERT_EQ(answer.tables[0].notes.size(), 1u);
     EXPECT_EQ(answer.tables[0].notes[0].find("3 more of dead objects"), 0u) << answer.tables[0].notes[0];
     EXPECT_EQ(problems_of(verify(heap, false, true)).size(), 3u) << "listed when asked for";
@@ -118,7 +119,7 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
     answer = verify(heap);
     EXPECT_EQ(problems_of(answer).size(), 2u);
     EXPECT_EQ(totals(answer), std::pair(u64{1}, u64{2}));
-    EXPECT_NE(answer.headline.find("2 PROBLEMS"), std::string::npos) << answer.headline;
+    EXPECT_NE(headline_text(answer).find("2 PROBLEMS"), std::string::npos) << headline_text(answer);
   }
 }
 
@@ -141,7 +142,8 @@ TEST(Verify, WhileTheBackgroundCollectionSweepsStacksProveNothing) {
       std::multimap<Address, std::string> found = problems_of(answer);
       EXPECT_EQ(found.count(held), 1u);
       EXPECT_EQ(found.count(chance), sweeps ? 0u : 1u);
-      EXPECT_NE(answer.headline.find(sweeps ? "; 1 PROBLEMS" : "; 2 PROBLEMS"), std::string::npos) << answer.headline;
+      EXPECT_NE(headline_text(answer).find(sweeps ? "; 1 PROBLEMS" : "; 2 PROBLEMS"), std::string::npos)
+          << headline_text(answer);
     }
 }
 
@@ -181,8 +183,8 @@ TEST(Verify, WhatTheCollectionMovesIsNoProblem) {
       };
       report::Answer answer = verify(heap);
       EXPECT_EQ(addresses(answer), is_planned ? lasting : all);
-      EXPECT_NE(answer.headline.find(is_planned ? "; 4 PROBLEMS" : "; 8 PROBLEMS"), std::string::npos)
-          << answer.headline;
+      EXPECT_NE(headline_text(answer).find(is_planned ? "; 4 PROBLEMS" : "; 8 PROBLEMS"), std::string::npos)
+          << headline_text(answer);
       const std::vector<std::string> &notes = answer.tables[0].notes;
       EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
                               [](const std::string &note) {
@@ -205,9 +207,9 @@ TEST(Verify, CountsAllGaps) {
   }
   segment.object(pair);
   report::Answer answer = verify(heap);
-  EXPECT_NE(answer.headline.find(" in 66,536 gaps not walked"), std::string::npos) << answer.headline;
-  EXPECT_NE(answer.headline.find("; 66,536 PROBLEMS"), std::string::npos) << answer.headline;
-  const std::vector<std::string> notes = answer.completeness->notes.whole();
+  EXPECT_NE(headline_text(answer).find(" in 66,536 gaps not walked"), std::string::npos) << headline_text(answer);
+  EXPECT_NE(headline_text(answer).find("; 66,536 PROBLEMS"), std::string::npos) << headline_text(answer);
+  const std::vector<std::string> notes = answer.completeness->notes.sentences();
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
     return note.find("56,536 more gaps, behind ") == 0 && note.ends_with(" are not listed");
   }));
@@ -223,7 +225,7 @@ TEST(Verify, SaysWhatItCannotCheck) {
   auto notes = [&] {
     report::Answer answer = verify(heap);
     u64 count = 0;
-    for (const std::string &note : answer.completeness->notes.whole())
+    for (const std::string &note : answer.completeness->notes.sentences())
       count += note.find("not checked: objects' sync blocks") == 0;
     return count;
   };
@@ -246,7 +248,7 @@ TEST(Verify, ChecksTheGraphWhenAskedTo) {
   ASSERT_EQ(answer.tables.size(), 3u);
   EXPECT_EQ(answer.tables[2].name, "invariants");
   EXPECT_EQ(answer.tables[2].row_count, 12u);
-  EXPECT_NE(answer.headline.find("sound: all 2 references"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("sound: all 2 references"), std::string::npos) << headline_text(answer);
 }
 
 } // namespace

@@ -52,7 +52,7 @@ struct Failed {
     Address handle = 0;
     {
       Opened opened(heap);
-      std::vector<std::string> problems;
+      Notes problems;
       handle = opened.runtime.gc().get_handles(std::vector{HandleType::strong}, problems).at(0).handle;
     }
     heap.poke(heap.threads[1].address + 0x300, handle, heap.p);

@@ -85,7 +85,7 @@ TEST(Locks, WhoHoldsAndWaits) {
     EXPECT_EQ(waits[0]["kind"], "lock");
     EXPECT_EQ(waits[0]["owner_os_id"], first);
     EXPECT_TRUE(text_rows_of(answer, "deadlocks").empty());
-    EXPECT_EQ(answer.headline.find("DEADLOCK"), std::string::npos);
+    EXPECT_EQ(headline_text(answer).find("DEADLOCK"), std::string::npos);
   }
 }
 
@@ -130,7 +130,7 @@ TEST(Locks, TwoThatWaitForEachOther) {
                                    " holds"),
               std::string::npos)
         << rows[0]["text"];
-    EXPECT_NE(answer.headline.find("1 DEADLOCK"), std::string::npos) << answer.headline;
+    EXPECT_NE(headline_text(answer).find("1 DEADLOCK"), std::string::npos) << headline_text(answer);
   }
 }
 
@@ -153,7 +153,7 @@ TEST(Locks, AWaitWithALimitIsNoCertainDeadlock) {
         std::string::npos)
         << rows[0]["text"];
     EXPECT_NE(rows[0]["text"].find("ends by itself"), std::string::npos) << rows[0]["text"];
-    EXPECT_NE(answer.headline.find("1 POSSIBLE DEADLOCK"), std::string::npos) << answer.headline;
+    EXPECT_NE(headline_text(answer).find("1 POSSIBLE DEADLOCK"), std::string::npos) << headline_text(answer);
   }
 }
 
@@ -194,8 +194,8 @@ TEST(Locks, WhatCannotBeAMonitorIsSaid) {
     locked.heap.poke(locked.sync_blocks[0] + 8, 2, 4);
     report::Answer answer = answer_of(locked.heap, "locks");
     EXPECT_TRUE(text_rows_of(answer, "locks").empty());
-    EXPECT_FALSE(answer.completeness->complete);
-    const std::vector<std::string> notes = answer.completeness->notes.whole();
+    EXPECT_FALSE(answer.completeness->complete());
+    const std::vector<std::string> notes = answer.completeness->notes.sentences();
     EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
       return note.find("SyncBlock.Lock may be missing") != note.npos;
     }));

@@ -89,7 +89,7 @@ TEST(Semaphores, TwoThatReferToWhatTheOtherWaitsFor) {
               ", to which task " + hex(second) + " (Shop.Cart.Buy) has a reference",
           std::string("does not say who took it")})
       EXPECT_NE(rows[0]["text"].find(words), std::string::npos) << rows[0]["text"];
-    EXPECT_NE(answer.headline.find("; 1 PROBABLE DEADLOCK"), std::string::npos) << answer.headline;
+    EXPECT_NE(headline_text(answer).find("; 1 PROBABLE DEADLOCK"), std::string::npos) << headline_text(answer);
     std::vector<TextRow> locks = text_rows_of(answer, "locks");
     ASSERT_EQ(locks.size(), 2u);
     EXPECT_EQ(locks[0]["waiting_text"], "Shop.Cart.Buy");
@@ -106,7 +106,7 @@ TEST(Semaphores, NoDeadlockWhereSomebodyGoesOn) {
   const Address third = s.calls(s.of_type(s.delay, waiting), a);
   report::Answer answer = answer_of(s.heap, "locks");
   EXPECT_TRUE(text_rows_of(answer, "deadlocks").empty());
-  EXPECT_EQ(answer.headline.find("DEADLOCK"), std::string::npos) << answer.headline;
+  EXPECT_EQ(headline_text(answer).find("DEADLOCK"), std::string::npos) << headline_text(answer);
   std::vector<TextRow> locks = text_rows_of(answer, "locks");
   ASSERT_EQ(locks.size(), 2u);
   EXPECT_NE(locks[0]["taken_text"].find(hex(third)), std::string::npos) << locks[0]["taken_text"];
@@ -132,7 +132,7 @@ TEST(Semaphores, ByAnObjectItIsOnlyPossible) {
   EXPECT_EQ(rows[0]["grounds"], "reference_by_object");
   EXPECT_TRUE(rows[0]["text"].starts_with("perhaps a deadlock: ")) << rows[0]["text"];
   EXPECT_NE(rows[0]["text"].find("has a reference by Shop.Shop " + hex(shop)), std::string::npos) << rows[0]["text"];
-  EXPECT_NE(answer.headline.find("; 1 POSSIBLE DEADLOCK"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("; 1 POSSIBLE DEADLOCK"), std::string::npos) << headline_text(answer);
 }
 
 // A permit that was never given back: many wait, and who calls them has the object, too.
@@ -157,7 +157,7 @@ TEST(Semaphores, TasksThatAwaitOneAnother) {
   EXPECT_EQ(rows[0]["text"], "task " + hex(self) + " (Shop.Cart.Pay) waits for itself");
   const std::string one = "task " + hex(left) + " (Shop.Cart.Pay)", other = "task " + hex(right) + " (Shop.Cart.Run)";
   EXPECT_EQ(rows[1]["text"], one + " waits for " + other + "; " + other + " waits for " + one);
-  EXPECT_NE(answer.headline.find("; 2 DEADLOCKS"), std::string::npos) << answer.headline;
+  EXPECT_NE(headline_text(answer).find("; 2 DEADLOCKS"), std::string::npos) << headline_text(answer);
 }
 
 // A method that calls one that enters what it has entered.

@@ -144,7 +144,7 @@ TEST(Waste, CollectionsByFill) {
     wanted[{"empty_collections", table_name}] = {1, store.aligned(store.table)};
     EXPECT_EQ(sums_of(waste), wanted);
     ASSERT_EQ(waste.notes.size(), 2u); // no strings here, so their type is not known
-    EXPECT_NE(waste.notes[1].find("Stack"), std::string::npos) << waste.notes[1];
+    EXPECT_NE(waste.notes[1].text.find("Stack"), std::string::npos) << waste.notes[1].text;
   }
 }
 

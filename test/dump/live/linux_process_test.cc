@@ -54,7 +54,7 @@ TEST(LinuxProcess, IsATarget) {
   EXPECT_FALSE(target->auxv.empty());
   EXPECT_TRUE(std::any_of(target->modules.begin(), target->modules.end(),
                           [](const Module &module) { return module.file_name().starts_with("libc.so"); }));
-  EXPECT_FALSE(target->is_doubtful);
+  EXPECT_FALSE(target->notes.have_effect());
 
   ASSERT_EQ(target->threads.size(), 4u);
   for (const Thread &thread : target->threads) {
@@ -231,7 +231,7 @@ TEST(LinuxProcess, WithoutAPause) {
   EXPECT_TRUE(child.goes_on());
   EXPECT_FALSE(process.pause_seconds());
   std::unique_ptr<Target> target = process.take_target();
-  EXPECT_TRUE(target->is_doubtful);
+  EXPECT_TRUE(target->notes.have_effect());
   EXPECT_EQ(target->threads.size(), 3u);
   EXPECT_TRUE(target->threads[0].registers.empty());
   EXPECT_TRUE(target->memory.try_load<u8>(child.pattern()));

@@ -25,9 +25,9 @@ TEST(CoreClrStatics, AllThatHoldAnObjectByName) {
     SCOPED_TRACE(name_of(shape));
     StaticsHeap heap(shape);
     Opened opened(heap);
-    std::vector<std::string> problems;
+    Notes problems;
     std::vector<StaticRoot> roots = opened.runtime.static_roots(problems);
-    EXPECT_TRUE(problems.empty()) << problems[0];
+    EXPECT_TRUE(problems.empty()) << problems[0].text;
     auto is = [&](const std::string &name, Address slot, Address object, Address thread, Address holder) {
       auto root = std::find_if(roots.begin(), roots.end(), [&](const StaticRoot &r) { return r.name == name; });
       ASSERT_NE(root, roots.end()) << name;
@@ -62,12 +62,12 @@ TEST(CoreClrStatics, WhatIsMissingIsSaid) {
     Opened opened(heap);
     ContractDescriptor less = opened.runtime.descriptor();
     auto ask = [&] {
-      std::vector<std::string> problems;
+      Notes problems;
       EXPECT_TRUE(CoreClrStatics(opened.target->memory, less, opened.runtime.types(), opened.runtime.field_descs(),
                                  opened.runtime.gc())
                       .static_roots({}, problems)
                       .empty());
-      return problems.empty() ? "" : problems[0];
+      return problems.empty() ? "" : problems[0].text;
     };
     less.globals.erase("AppDomain");
     EXPECT_NE(ask().find("static fields are not named: "), std::string::npos);
@@ -84,7 +84,7 @@ template <class Storage> struct Asked {
     {
       Opened sound(heap);
       descriptor = sound.runtime.descriptor();
-      std::vector<std::string> problems;
+      Notes problems;
       threads = sound.runtime.threads(problems);
       memory = &sound.target->memory;
       change(*this);

@@ -126,7 +126,7 @@ TEST(StressLog, MessagesOfThreadsInTheOrderOfTime) {
     }
     log.thread(9); // has written nothing
     const StressLog found = log.read().value();
-    EXPECT_TRUE(found.problems.empty());
+    EXPECT_TRUE(found.notes.empty());
     EXPECT_EQ(found.threads, 2u);
     EXPECT_EQ(found.frequency, 1000u);
     ASSERT_EQ(found.messages.size(), 4u);
@@ -172,7 +172,7 @@ TEST(StressLog, FromChunkToChunkAndAroundAgain) {
       for (u64 tick : numbers(2000, 2020))
         expected.push_back(tick);
       EXPECT_EQ(log.ticks(), expected);
-      EXPECT_TRUE(log.read()->problems.empty());
+      EXPECT_TRUE(log.read()->notes.empty());
     }
 }
 
@@ -181,7 +181,7 @@ TEST(StressLog, WhatIsDamagedIsSaid) {
   const Address thread = log.thread(7), chunk = log.chunk(), other = log.chunk();
   const Address at = log.write(log.write(log.end_of(chunk), 1, 1, 0), 2, 1, 0x5000);
   log.point(thread, at, chunk, other, chunk);
-  auto problem = [&] { return log.read().value().problems.empty() ? "" : log.read()->problems.at(0); };
+  auto problem = [&] { return log.read().value().notes.empty() ? "" : log.read()->notes[0].text; };
   EXPECT_EQ(log.ticks(), numbers(1, 3));         // the list ends in null
   EXPECT_EQ(log.read()->messages[1].format, 0u); // in no module
   log.block.pointer(chunk + 8, other);
@@ -198,7 +198,7 @@ TEST(StressLog, WhatIsDamagedIsSaid) {
   log.point(thread, chunk - 0x1000, chunk, chunk, chunk);
   EXPECT_NE(problem().find("a chunk is damaged"), std::string::npos) << problem();
   log.block.pointer(thread, thread);
-  EXPECT_EQ(log.read()->problems.front(), "the list of threads in the stress log breaks off");
+  EXPECT_EQ(log.read()->notes.front().text, "the list of threads in the stress log breaks off");
 }
 
 TEST(StressLog, NothingWhereItIsNotPublished) {

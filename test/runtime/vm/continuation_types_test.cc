@@ -37,7 +37,7 @@ TEST(ContinuationTypes, AreSoundThoughTheirClassPointsAtAnotherOne) {
     EXPECT_TRUE(opened.runtime.is_continuation(second));
     EXPECT_FALSE(opened.runtime.is_continuation(heap.continuation_base));
     EXPECT_FALSE(opened.runtime.is_continuation(heap.object_type));
-    EXPECT_TRUE(types.problems().empty());
+    EXPECT_TRUE(types.notes().empty());
   });
 }
 

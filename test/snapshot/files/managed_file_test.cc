@@ -52,7 +52,7 @@ std::string all_names(Snapshot &snapshot) {
 
 std::string all_problems(Snapshot &snapshot) {
   std::string out;
-  for (const std::string &problem : snapshot.runtime().types().problems())
+  for (const std::string &problem : snapshot.runtime().types().notes().texts())
     out += problem + "\n";
   return out;
 }

@@ -29,7 +29,7 @@ public:
       : d_(derivation), p_(static_cast<i64>(derivation.pointer_size)), threads_(std::move(threads)),
         continuations_(derivation.memory, derivation.descriptor) {
     try {
-      std::vector<std::string> ignored; // the heap reports these again
+      Notes ignored; // the heap reports these again
       for (Address heap : gc.get_gc_heaps())
         for (const GCHeapSegmentInfo &s : gc.enumerate_heap_segments(gc.get_heap_data(heap), ignored))
           (s.generation == GCSegmentGeneration::gen0 ? gen0_ : older_).emplace_back(s.start, s.end);

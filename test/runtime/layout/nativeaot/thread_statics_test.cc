@@ -25,7 +25,7 @@ struct Asked {
     for (const char *name : names)
       descriptor.types["Thread"].fields.erase(name);
     descriptor.missing.clear();
-    std::vector<std::string> problems;
+    Notes problems;
     Derivation d(*opened->target, opened->runtime->module(), descriptor, {});
     derive_thread_statics(d, opened->runtime->threads(problems), words * p);
   }
