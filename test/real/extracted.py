@@ -40,6 +40,7 @@ def ask(dnheap, verb, dump, *options):
             row.pop("owner_name", None)
     # A word of a type's that looks like text is blanked, too, as said: how many types have no row number then. Names stand in tables.
     if answer.get("completeness"):
+        del answer["completeness"]["noted"]  # says the same
         answer["completeness"]["notes"] = [note for note in answer["completeness"]["notes"] if not note.startswith("type names: ")]
     if verb == "show":  # so are the numbers of elements
         for row in answer["tables"].get("object", []):
