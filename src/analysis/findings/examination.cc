@@ -18,16 +18,6 @@
 
 namespace dnheap {
 
-using enum MemoryClass;
-
-u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::*member) {
-  u64 out = 0;
-  for (u32 i = 0; i < memory_class_count; ++i)
-    if (classes.has(static_cast<MemoryClass>(i)))
-      out += map.of(static_cast<MemoryClass>(i)).*member;
-  return out;
-}
-
 std::string waste_text(const WasteRow &row) {
   const char *what = "";
   switch (row.kind) {
@@ -54,6 +44,8 @@ std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
 
 namespace {
 
+using enum MemoryClass;
+
 constexpr double least_holes = 0.1; // share of holes in the heap; smaller ones are not examined
 constexpr u64 least_hole_bytes = 1 << 20;
 
@@ -71,15 +63,15 @@ VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects 
   out.live = suspects.live_bytes;
   out.dead = map.of(dead_objects).bytes;
   out.free_inside = map.of(free_objects).bytes;
-  out.gc_empty = bytes_of(map, {gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts});
+  out.gc_empty = map.sum_of({gc_behind_objects, gc_free_regions, gc_to_decommit, allocation_contexts});
   out.heap =
-      out.gc_empty + bytes_of(map, {objects, live_objects, dead_objects, frozen_objects, free_objects, gc_not_walked});
-  out.runtime = bytes_of(map, classes_of_runtime);
-  out.malloc_in_use = bytes_of(map, {malloc_in_use, malloc_large});
-  out.malloc_free = bytes_of(map, {malloc_cached, malloc_free, malloc_top});
+      out.gc_empty + map.sum_of({objects, live_objects, dead_objects, frozen_objects, free_objects, gc_not_walked});
+  out.runtime = map.sum_of(classes_of_runtime);
+  out.malloc_in_use = map.sum_of({malloc_in_use, malloc_large});
+  out.malloc_free = map.sum_of({malloc_cached, malloc_free, malloc_top});
   out.other_allocators = map.other_allocators;
   out.perhaps_theirs = map.perhaps_theirs;
-  out.stacks = bytes_of(map, {stacks_in_use, stacks_below});
+  out.stacks = map.sum_of({stacks_in_use, stacks_below});
   out.threads = map.of(stacks_in_use).pieces;
   out.pinned = pinned_objects(snapshot);
   bool has_many = false; // the suspect's type has many objects
@@ -243,7 +235,7 @@ Plan plan_examination() {
 }
 
 std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined, std::span<const MemoryVerdict> memory,
-                                 const std::string &crash) {
+                                 std::span<const HangVerdict> hangs, const std::string &crash) {
   // An object that a verdict names needs no finding of its own.
   const Address suspect =
       examined.suspects.list.empty() || memory.front().rule == "nothing" ? 0 : examined.suspects.list.front().example;
@@ -254,7 +246,7 @@ std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined
   if (!crash.empty())
     out.push_back(
         {.kind = "crash", .harm = Harm::crash, .sureness = Sureness::certain, .text = crash, .verb = "exceptions"});
-  for (const HangVerdict &hang : judge_hangs(examined.hangs))
+  for (const HangVerdict &hang : hangs)
     out.push_back(
         {.kind = hang.rule, .harm = Harm::hang, .sureness = hang.sureness, .text = hang.text, .verb = hang.verb});
   for (const MemoryVerdict &one : memory)
@@ -265,9 +257,9 @@ std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  for (const Finding &one : find_findings({snapshot, examined.suspects.kept}))
-    if ((!is_found(one.kind) || one.kind == "event_handlers") && (!suspect || one.example != suspect))
-      out.push_back(one);
+  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept});
+  std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
+  std::move(others.begin(), others.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });
   return out;
 }

@@ -1,5 +1,5 @@
-// Examination: what `report` looks at, and others that ask for findings: who holds the memory, what it is used for,
-// what is wasted, what hangs. Costs what suspects.h, account_map.h, waste.h and hangs.h say. One thread.
+// Examination: what `report` looks at: who holds the memory, what it is used for, what is wasted, what hangs. Costs
+// what suspects.h, account_map.h, waste.h and hangs.h say. One thread.
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/owners/suspects.h"
@@ -31,13 +31,12 @@ struct Examination {
 Examination examine(Snapshot &snapshot, std::span<const std::string> hubs);
 Plan plan_examination();
 
-// Returns what is wrong, the most harmful first. `memory`: judge() of the facts; `crash`: what ended the process, in
-// words; empty: nothing did.
+// Returns what is wrong, the most harmful first. `memory`, `hangs`: judge() and judge_hangs() of the facts; `crash`:
+// what ended the process, in words; empty: nothing did.
 std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined, std::span<const MemoryVerdict> memory,
-                                 const std::string &crash);
+                                 std::span<const HangVerdict> hangs, const std::string &crash);
 
-// Returns the memory that some classes have.
-u64 bytes_of(const AccountMap &map, EnumSet<MemoryClass> classes, u64 ClassSum::*member = &ClassSum::bytes);
+// Memory of the runtime itself: the GC's tables, loader heaps, code.
 inline constexpr EnumSet<MemoryClass> classes_of_runtime = {
     MemoryClass::gc_bookkeeping, MemoryClass::gc_other,     MemoryClass::handle_tables, MemoryClass::jit_code,
     MemoryClass::runtime_stubs,  MemoryClass::loader_heaps, MemoryClass::runtime_other};

@@ -32,16 +32,6 @@ const char *name_of(Harm harm) {
   return "";
 }
 
-std::span<const FindingRule> finding_rules() { return rules; }
-
-u64 objects_of_types(Snapshot &snapshot, const std::function<bool(const std::string &)> &passes) {
-  u64 out = 0;
-  for (const TypeTally &type : snapshot.tally().types)
-    if (passes(snapshot.runtime().types().name(type.method_table)))
-      out += type.total().count;
-  return out;
-}
-
 std::string holder_in_words(Snapshot &snapshot, const std::string &held_by, Address object) {
   if (!held_by.ends_with("[]"))
     return variable_in_words(held_by);

@@ -6,9 +6,7 @@
 #include "analysis/owners/kept_resources.h"
 #include "snapshot/snapshot.h"
 
-#include <functional>
-#include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace dnheap {
@@ -22,11 +20,6 @@ struct FindingRule {
   const char *looks_at; // as the report lists what was looked at: "timers"
   void (*find)(const Evidence &evidence, std::vector<Finding> &out);
 };
-
-std::span<const FindingRule> finding_rules();
-
-// Returns how many objects of the types that pass are in the heap, garbage included.
-u64 objects_of_types(Snapshot &snapshot, const std::function<bool(const std::string &)> &passes);
 
 // Names the holder of an object for people: the field that HoldingFields names; for the array of a collection the last
 // field of the program's on the way to it, or the owner.

@@ -4,6 +4,7 @@
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/framework_names.h"
 #include "analysis/shapes/holding_fields.h"
+#include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_stacks.h"
 #include "base/share.h"
 #include "base/text.h"
@@ -18,9 +19,12 @@ namespace {
 constexpr u64 least_contexts = 100, least_in_flight = 20;
 constexpr double most_of_them = 0.5;
 
-bool is_of_requests(const std::string &type) {
-  return type == "Microsoft.AspNetCore.Http.DefaultHttpContext" ||
-         type.starts_with("Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
+u64 count_objects_of_requests(Snapshot &snapshot) {
+  return count_that(snapshot, [&](Address mt) {
+    const std::string &name = snapshot.runtime().types().name(mt);
+    return name == "Microsoft.AspNetCore.Http.DefaultHttpContext" ||
+           name.starts_with("Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
+  });
 }
 
 // What a client sends next is no reason: connections that stay open wait for it.
@@ -37,10 +41,10 @@ const AsyncFrame *of_program(const AsyncStack &stack, const FrameworkNames &fram
 } // namespace
 
 void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out) {
-  if (objects_of_types(evidence.snapshot, is_of_requests) < least_contexts)
+  if (count_objects_of_requests(evidence.snapshot) < least_contexts)
     return;
-  std::map<std::string, u64> ignored;
-  for (const auto &[key, group] : find_requests(evidence.snapshot, ignored))
+  const std::shared_ptr<const FoundRequests> found = find_requests(evidence.snapshot);
+  for (const auto &[key, group] : found->groups)
     if (key.kind == "context" && key.state == "ended" && group.count >= least_contexts &&
         key.held_by != HoldingFields::nobody_text)
       out.push_back(
@@ -57,13 +61,9 @@ void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out) {
 
 void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) {
   Snapshot &snapshot = evidence.snapshot;
-  if (objects_of_types(snapshot, is_of_requests) < least_in_flight)
+  if (count_objects_of_requests(snapshot) < least_in_flight)
     return;
-  u64 in_flight = 0;
-  std::map<std::string, u64> ignored;
-  for (const auto &[key, group] : find_requests(snapshot, ignored))
-    if (key.kind == "request" && key.state.starts_with("in flight"))
-      in_flight += group.count;
+  const u64 in_flight = find_requests(snapshot)->in_flight();
   if (in_flight < least_in_flight)
     return;
   Tasks tasks(snapshot);

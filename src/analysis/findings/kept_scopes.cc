@@ -4,6 +4,7 @@
 #include "analysis/inspectors/service_scopes.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/shapes/holding_fields.h"
+#include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -14,16 +15,15 @@ namespace dnheap {
 namespace {
 
 constexpr u64 least_in_root = 500; // of one type: more than a program has singletons of it
-constexpr u64 least_in_root_scope = 500, least_scopes = 500;
+constexpr u64 least_scopes = 500;
 
 } // namespace
 
 void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
   Snapshot &snapshot = evidence.snapshot;
-  if (!objects_of_types(snapshot, [](const std::string &name) { return name == service_scope; }))
+  if (!count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == service_scope; }))
     return;
-  u64 unknown = 0;
-  u64 open = 0, most_open = 0;
+  u64 unknown = 0, open = 0, most_open = 0;
   Address example = 0;
   const ScopeGroups groups = find_service_scopes(snapshot, unknown);
   std::string holder;
@@ -36,7 +36,7 @@ void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
         most_open = group.count, holder = key.held_by, example = group.largest;
       continue;
     }
-    if (group.most < least_in_root_scope)
+    if (group.most < least_in_root)
       continue;
     const std::map<Address, u64> types = disposables_by_type(snapshot, group.largest);
     const auto most =
@@ -58,11 +58,7 @@ void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
   if (open < least_scopes)
     return;
   // A request in flight has a scope of its own.
-  std::map<std::string, u64> ignored;
-  u64 in_flight = 0;
-  for (const auto &[key, group] : find_requests(snapshot, ignored))
-    if (key.kind == "request" && key.state.starts_with("in flight"))
-      in_flight += group.count;
+  const u64 in_flight = find_requests(snapshot)->in_flight();
   if (open >= in_flight + least_scopes)
     out.push_back(
         {.kind = "open_scopes",

@@ -3,6 +3,7 @@
 #include "analysis/inspectors/timers.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/holding_fields.h"
+#include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr u64 least_timers = 5000; // delays and time limits of calls are timers
 
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
   Snapshot &snapshot = evidence.snapshot;
-  if (objects_of_types(snapshot, [](const std::string &name) { return name == "System.Threading.TimerQueueTimer"; }) <
+  if (count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == queued_timer; }) <
       least_timers)
     return;
   struct Sum {

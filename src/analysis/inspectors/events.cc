@@ -44,7 +44,8 @@ public:
     const std::vector<Address> types =
         types_that(snapshot_, [&](Address mt) { return bases.derives(mt, "System.MulticastDelegate"); });
     // Each handler is a delegate itself.
-    if (least > 2 && count_of(types) < least)
+    const auto is_delegate = [&](Address mt) { return std::binary_search(types.begin(), types.end(), mt); };
+    if (least > 2 && count_that(snapshot_, is_delegate) < least)
       return {};
     for (const TypedObject &object : objects_of(snapshot_, types)) {
       const std::optional<DelegateList> list = runtime_.fields().delegate_list(object.address, object.method_table);
@@ -82,15 +83,6 @@ public:
   bool is_cut = false;
 
 private:
-  // Returns how many objects of these types there are; `types` ascending.
-  u64 count_of(const std::vector<Address> &types) const {
-    u64 out = 0;
-    for (const TypeTally &type : snapshot_.tally().types)
-      if (std::binary_search(types.begin(), types.end(), type.method_table))
-        out += type.total().count;
-    return out;
-  }
-
   Snapshot &snapshot_;
   const Runtime &runtime_;
   ReferenceReader reader_;
@@ -152,13 +144,14 @@ report::Table events_table(const EventGroups &groups) {
 FoundEvents find_events(Snapshot &snapshot, u64 least) {
   EventReader reader(snapshot);
   const std::vector<Multicast> all = reader.find(least);
+  FoundEvents out;
+  out.unknown = reader.unknown;
   if (all.empty())
-    return {.groups = {}, .unknown = reader.unknown};
+    return out;
   std::vector<HeldObject> asked;
   for (const Multicast &one : all)
     asked.push_back({one.object, one.handlers});
   HeldBy holders(snapshot, asked, reader.parts);
-  FoundEvents out;
   EventGroups &groups = out.groups;
   for (u64 i = 0; i < all.size(); ++i) {
     if (i % 1024 == 0)
@@ -180,7 +173,6 @@ FoundEvents find_events(Snapshot &snapshot, u64 least) {
         if (one.object == group.largest)
           reader.add_handlers(one, group);
   out.is_cut = reader.is_cut;
-  out.unknown = reader.unknown;
   return out;
 }
 

@@ -69,8 +69,7 @@ public:
     add_held(held);
   }
 
-  const RequestGroups &groups() const { return groups_; }
-  const std::map<std::string, u64> &unknown() const { return unknown_; }
+  FoundRequests found;
 
 private:
   const std::string &name(Address mt) { return snapshot_.runtime().types().name(mt); }
@@ -89,13 +88,13 @@ private:
     }
   }
 
-  void add(const char *kind, const char *base, const TypedObject &one, const std::optional<FoundRequest> &found,
+  void add(const char *kind, const char *base, const TypedObject &one, const std::optional<FoundRequest> &request,
            const std::string &holder) {
-    if (!found) {
-      ++unknown_[base];
+    if (!request) {
+      ++found.unknown[base];
       return;
     }
-    RequestGroup &group = groups_[{kind, found->state, found->method, name(one.method_table), holder}];
+    RequestGroup &group = found.groups[{kind, request->state, request->method, name(one.method_table), holder}];
     if (group.count++ == 0)
       group.example = one.address;
   }
@@ -155,8 +154,6 @@ private:
   const BaseTypes bases_;
   FieldReader fields_;
   std::set<Address> kept_by_host_, served_; // contexts
-  RequestGroups groups_;
-  std::map<std::string, u64> unknown_; // by base type
 };
 
 report::Table requests_table(const RequestGroups &groups) {
@@ -186,18 +183,27 @@ report::Table requests_table(const RequestGroups &groups) {
 
 } // namespace
 
-RequestGroups find_requests(Snapshot &snapshot, std::map<std::string, u64> &unknown) {
-  Requests requests(snapshot);
-  requests.read();
-  unknown = requests.unknown();
-  return requests.groups();
+u64 FoundRequests::in_flight() const {
+  u64 out = 0;
+  for (const auto &[key, group] : groups)
+    if (key.kind == "request" && key.state.starts_with("in flight"))
+      out += group.count;
+  return out;
+}
+
+std::shared_ptr<const FoundRequests> find_requests(Snapshot &snapshot) {
+  return snapshot.kept<FoundRequests>([&] {
+    Requests requests(snapshot);
+    requests.read();
+    return std::make_shared<FoundRequests>(std::move(requests.found));
+  });
 }
 
 void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answer) {
-  std::map<std::string, u64> unknown;
-  const RequestGroups groups = find_requests(snapshot, unknown);
+  const std::shared_ptr<const FoundRequests> found = find_requests(snapshot);
+  const RequestGroups &groups = found->groups;
   answer.tables.push_back(requests_table(groups));
-  for (const auto &[base, count] : unknown)
+  for (const auto &[base, count] : found->unknown)
     answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
   // Suggests contexts first that are held after their request ended.
   auto rank = [](const auto &one) {

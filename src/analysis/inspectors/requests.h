@@ -1,9 +1,11 @@
 // Requests of ASP.NET Core: those of Kestrel's connections and streams, contexts that are held after their request has
-// ended, and sessions, in groups. Walks of the heap, and a pass over its references. Throws Interrupted. One thread.
+// ended, and sessions, in groups. Walks of the heap, and a pass over its references, once for a snapshot. Throws
+// Interrupted. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 
 #include <map>
+#include <memory>
 #include <string>
 
 namespace dnheap {
@@ -18,7 +20,13 @@ struct RequestGroup {
 };
 using RequestGroups = std::map<RequestKey, RequestGroup>;
 
-// `unknown`: by type, how many objects have other fields than they should have.
-RequestGroups find_requests(Snapshot &snapshot, std::map<std::string, u64> &unknown);
+struct FoundRequests {
+  RequestGroups groups;
+  std::map<std::string, u64> unknown; // by type, how many objects have other fields than they should have
+
+  u64 in_flight() const;
+};
+
+std::shared_ptr<const FoundRequests> find_requests(Snapshot &snapshot);
 
 } // namespace dnheap

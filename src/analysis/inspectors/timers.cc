@@ -23,7 +23,6 @@ using report::Cell;
 using report::Kind;
 using report::Shown;
 
-constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
 constexpr u32 never = TimerGroup::never;
 
 // Base types of objects that use a timer of the queue; an object of a later row may be inside of one of an earlier row.

@@ -8,6 +8,9 @@
 
 namespace dnheap {
 
+// The type of the queue's timers.
+inline constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
+
 struct TimerKey {
   std::string kind, callback, target_type, state_type; // kind: "Timer", "Task.Delay", …
   u32 period;

@@ -475,6 +475,14 @@ void ClassSum::add(const ClassSum &other) {
   pieces += other.pieces;
 }
 
+u64 AccountMap::sum_of(EnumSet<MemoryClass> some, u64 ClassSum::*figure) const {
+  u64 out = 0;
+  for (u32 i = 0; i < memory_class_count; ++i)
+    if (some.has(static_cast<MemoryClass>(i)))
+      out += classes[i].*figure;
+  return out;
+}
+
 bool is_of_files(MemoryClass memory) { return memory == MemoryClass::images || memory == MemoryClass::mapped_files; }
 
 std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {

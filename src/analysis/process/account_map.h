@@ -5,6 +5,7 @@
 #pragma once
 #include "analysis/process/malloc_arenas.h"
 #include "analysis/process/memory_class.h"
+#include "base/enum_set.h"
 #include "base/notes.h"
 #include "snapshot/snapshot.h"
 
@@ -46,6 +47,8 @@ struct AccountMap {
   Notes notes; // what is unknown, in whole phrases
 
   const ClassSum &of(MemoryClass memory) const { return classes[static_cast<u8>(memory)]; }
+  // Returns the sum over some classes.
+  u64 sum_of(EnumSet<MemoryClass> some, u64 ClassSum::*figure = &ClassSum::bytes) const;
 };
 
 // The resident pages: for a live process from the system; for a dump the non-zero ones, see written_pages.h.

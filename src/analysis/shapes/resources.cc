@@ -8,6 +8,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace dnheap {
 
@@ -15,6 +17,13 @@ namespace {
 
 using report::Cell;
 using report::Kind;
+
+struct ResourceGroup {
+  u64 count = 0, bytes = 0;
+  Address example = 0;
+};
+using ResourceKey = std::tuple<std::string, std::string, std::string>; // type, state, field
+using ResourceGroups = std::map<ResourceKey, ResourceGroup>;
 
 report::Table resources_table(const char *name, const ResourceGroups &groups) {
   report::Table table;
@@ -86,8 +95,7 @@ std::optional<std::string> disposed_state(FieldReader &fields, const Runtime &, 
   return value ? std::optional<std::string>(*value ? "disposed" : "in use") : std::nullopt;
 }
 
-ResourceGroups find_resources(Snapshot &snapshot, std::span<const ResourceKind> kinds,
-                              std::map<std::string, u64> &unknown) {
+void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const std::map<Address, const ResourceKind *> types = types_of(snapshot, kinds);
   std::vector<Address> wanted;
@@ -98,6 +106,7 @@ ResourceGroups find_resources(Snapshot &snapshot, std::span<const ResourceKind> 
   const std::vector<HeldObject> asked = worth_their_size(snapshot, objects);
   HeldBy holders(snapshot, asked);
   ResourceGroups groups;
+  std::map<std::string, u64> unknown;
   for (u64 i = 0; i < objects.size(); ++i) {
     if (i % 1024 == 0)
       snapshot.watch().check();
@@ -112,12 +121,6 @@ ResourceGroups find_resources(Snapshot &snapshot, std::span<const ResourceKind> 
       group.example = object.address;
     group.bytes += asked[i].bytes;
   }
-  return groups;
-}
-
-void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer) {
-  std::map<std::string, u64> unknown;
-  const ResourceGroups groups = find_resources(snapshot, kinds, unknown);
   answer.tables.push_back(resources_table(table, groups));
   add_unknown_states(unknown, answer);
   const auto most = std::max_element(groups.begin(), groups.end(),

@@ -29,20 +29,6 @@ std::optional<std::string> connection_state(FieldReader &fields, const Runtime &
 // Returns the state of an AssemblyLoadContext: "collectible, unloading".
 std::optional<std::string> context_state(FieldReader &fields, const Runtime &runtime, Address context);
 
-struct ResourceKey {
-  std::string type, state, held_by; // held_by: a field, as HoldingFields names it
-  auto operator<=>(const ResourceKey &) const = default;
-};
-struct ResourceGroup {
-  u64 count = 0, bytes = 0;
-  Address example = 0;
-};
-using ResourceGroups = std::map<ResourceKey, ResourceGroup>;
-
-// `unknown`: by type, how many objects' states are unknown.
-ResourceGroups find_resources(Snapshot &snapshot, std::span<const ResourceKind> kinds,
-                              std::map<std::string, u64> &unknown);
-
 // Adds a table of that name. A type that derives from several kinds counts for the first one.
 void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer);
 

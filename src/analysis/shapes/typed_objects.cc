@@ -40,6 +40,14 @@ std::vector<Address> types_that(Snapshot &snapshot, const std::function<bool(Add
   return out;
 }
 
+u64 count_that(Snapshot &snapshot, const std::function<bool(Address)> &passes) {
+  u64 out = 0;
+  for (const TypeTally &type : snapshot.tally().types)
+    if (type.method_table != snapshot.runtime().types().free_object_method_table() && passes(type.method_table))
+      out += type.total().count;
+  return out;
+}
+
 std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Address> &method_tables) {
   std::vector<TypedObject> out;
   if (method_tables.empty())

@@ -62,7 +62,7 @@ Table where_table(const AccountMap &map, const Target &target, bool knows_all_ro
   };
   std::vector<Part> parts;
   for (const Line &line : lines)
-    if (const u64 bytes = bytes_of(map, line.classes))
+    if (const u64 bytes = map.sum_of(line.classes))
       parts.push_back({bytes, share_of(bytes, whole), &line});
   using P = Part;
   Table table =
@@ -70,9 +70,9 @@ Table where_table(const AccountMap &map, const Target &target, bool knows_all_ro
                            {{"part", is_process ? "Resident" : "In dump", Kind::bytes},
                             [&](const P &p) {
                               if (is_process)
-                                return map.resident ? Cell(bytes_of(map, p.line->classes, &ClassSum::resident_high))
+                                return map.resident ? Cell(map.sum_of(p.line->classes, &ClassSum::resident_high))
                                                     : Cell();
-                              return Cell(bytes_of(map, p.line->classes, &ClassSum::stored));
+                              return Cell(map.sum_of(p.line->classes, &ClassSum::stored));
                             }},
                            {{"share", "Share", Kind::percent}, &P::share},
                            {{"what", "", Kind::text},
@@ -289,11 +289,11 @@ report::Answer answer_report(Snapshot &snapshot, const Question &question) {
   add_crash(snapshot, answer);
   const std::vector<MemoryVerdict> verdicts = judge(examined.facts, is_incomplete);
   const MemoryVerdict &verdict = verdicts.front();
-  const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, answer.lead);
+  const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
+  const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, answer.lead);
   answer.lead = findings.empty() ? verdict.text : lead_of(findings, suspects, question);
   if (findings.empty() && !is_incomplete)
     answer.lead += " Nothing stands out in locks, the thread pool, finalizers, " + looked_at() + " either.";
-  const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},

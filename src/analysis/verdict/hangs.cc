@@ -71,12 +71,6 @@ bool may_be_deadlocked(Snapshot &snapshot, std::span<const WaitText> waits, Hang
   return false;
 }
 
-// "thread Loader"; its number if it has no name.
-std::string brief_thread(const DeadlockText &text, u32 thread) {
-  const std::string name = text.name(thread);
-  return "thread " + (name.empty() ? text.thread_number(thread) : name);
-}
-
 // Finds who has locks for which many threads wait, or the thread that runs finalizers.
 class LockHolders {
 public:
@@ -89,7 +83,7 @@ public:
       if (lock.is_held && lock.owner && !locks_.is_orphaned(lock) && lock.waiting.size() > to.contenders) {
         to.contenders = lock.waiting.size();
         to.contended_text = text_.type_name(lock.object);
-        to.contended_by = brief_thread(text_, *lock.owner);
+        to.contended_by = "thread " + text_.short_name(*lock.owner);
         to.holder_place = place_of(*lock.owner);
         to.is_holder_waiting = !waits_[*lock.owner].text.empty();
       }
@@ -100,7 +94,7 @@ public:
       if (places_.finalizer_thread() == wait.thread)
         if (const LockObject *lock = locks_.find(wait.object); lock && lock->owner)
           to.finalizer_lock_holder =
-              brief_thread(text_, *lock->owner) +
+              "thread " + text_.short_name(*lock->owner) +
               (locks_.has_ended(*lock->owner) ? ", which has ended," : ", which " + place_of(*lock->owner) + ",");
   }
 

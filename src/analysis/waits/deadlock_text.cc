@@ -160,15 +160,18 @@ std::string DeadlockText::words(const Circle &circle) {
   return out + ": that is inferred from these references, as all that are known to have one are stuck";
 }
 
+std::string DeadlockText::short_name(u32 thread) const {
+  const std::string own = name(thread);
+  return own.empty() ? thread_number(thread) : own;
+}
+
 std::string DeadlockText::brief(const Circle &circle) {
   constexpr u64 shown = 4;
   std::vector<std::string> names;
   u64 threads = 0;
   for (const WaitingOne &one : circle) {
     const TaskNumber task = one.thread ? no_task : tasks_.find(one.task);
-    std::string called = one.thread ? name(*one.thread) : task != no_task ? method_of(task) : "";
-    if (one.thread && called.empty())
-      called = thread_number(*one.thread);
+    std::string called = one.thread ? short_name(*one.thread) : task != no_task ? method_of(task) : "";
     threads += one.thread.has_value();
     if (!called.empty())
       names.push_back(std::move(called));

@@ -29,7 +29,8 @@ public:
 
   // "4711", or the address of a thread that has no number.
   std::string thread_number(u32 thread) const;
-  std::string name(u32 thread) const; // empty: it has none
+  std::string name(u32 thread) const;       // empty: it has none
+  std::string short_name(u32 thread) const; // its name, or its number
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;
   std::string object(Address object);          // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
