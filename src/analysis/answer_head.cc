@@ -42,7 +42,7 @@ void check_sum(const Heap &heap, const WalkResult &walk, u64 gaps, report::Compl
   }
 }
 
-report::Completeness completeness(Snapshot &snapshot, HeapSum sum) {
+report::Completeness completeness(const Snapshot &snapshot, HeapSum sum) {
   const Heap &heap = snapshot.heap();
   const WalkResult *walk = sum == HeapSum::none ? nullptr : &snapshot.tally().walk;
   report::Completeness out;
@@ -143,7 +143,7 @@ std::string target_headline(const Target &target, const Runtime *runtime) {
                   : target.container + " of " + name_of(target.os) + " " + name_of(target.architecture));
 }
 
-report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum) {
+report::Answer begin_answer(const Snapshot &snapshot, const char *command, HeapSum sum) {
   report::Answer answer;
   answer.command = command;
   answer.target = target_facts(snapshot.target(), &snapshot.runtime());
@@ -156,7 +156,7 @@ report::Answer begin_answer(Snapshot &snapshot, const char *command, HeapSum sum
   return answer;
 }
 
-void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
+void add_stack_notes(const Snapshot &snapshot, report::Answer &answer) {
   if (!answer.completeness)
     return;
   const std::map<std::string, std::set<u64>> stacks = snapshot.runtime().take_partial_stacks();
@@ -179,7 +179,7 @@ void add_stack_notes(Snapshot &snapshot, report::Answer &answer) {
   }
 }
 
-void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
+void add_name_notes(const Snapshot &snapshot, report::Answer &answer) {
   std::string remedy; // set if not even CoreLib's module was found: the first file that would have helped
   if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
     for (const Provenance &p : snapshot.target().provenance)
@@ -192,9 +192,9 @@ void add_name_notes(Snapshot &snapshot, report::Answer &answer) {
   }
 }
 
-bool knows_all_roots(Snapshot &snapshot) { return !snapshot.roots().notes.have_effect(); }
+bool knows_all_roots(const Snapshot &snapshot) { return !snapshot.roots().notes.have_effect(); }
 
-void add_root_notes(Snapshot &snapshot, report::Answer &answer) {
+void add_root_notes(const Snapshot &snapshot, report::Answer &answer) {
   answer.completeness->notes.add_all(snapshot.roots().notes, Subject::roots);
 }
 
@@ -210,7 +210,7 @@ void add_reference_notes(u64 bad, report::Answer &answer) {
                                      (bad == 1 ? "it" : "them"));
 }
 
-void add_reference_notes(Snapshot &snapshot, report::Answer &answer) {
+void add_reference_notes(const Snapshot &snapshot, report::Answer &answer) {
   if (snapshot.graph().bad_references() && !snapshot.roots().roots.empty())
     add_reference_notes(snapshot.live().bad_references(), answer);
 }

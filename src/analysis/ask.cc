@@ -3,6 +3,7 @@
 #include "analysis/verb.h"
 #include "base/nearest.h"
 #include "report/stored_rows.h"
+#include "snapshot/attached_process.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -26,13 +27,28 @@ void check_subject(const Verb &verb, const Question &question) {
     check_word(verb.subject.name, question.subject, verb.subject.among());
 }
 
+// The passes of a question are foreseen while it is answered; whoever holds the snapshot may ask for any afterwards.
+class Foreseen {
+public:
+  Foreseen(Snapshot &snapshot, Passes passes) : snapshot_(snapshot) { snapshot_.foresee(passes); }
+  ~Foreseen() { snapshot_.foresee(all_passes); }
+  Foreseen(const Foreseen &) = delete;
+  Foreseen &operator=(const Foreseen &) = delete;
+
+private:
+  Snapshot &snapshot_;
+};
+
 // The remaining rows are pulled by a writer that may wait for the reader of the output, and the process must not stay
 // suspended meanwhile. So they are stored first.
 void let_process_go(Snapshot &snapshot, const Question &question, report::Answer &answer) {
-  if (snapshot.is_pausing())
+  AttachedProcess *process = snapshot.process();
+  if (!process)
+    return;
+  if (process->is_pausing())
     report::store_rows(answer, question.top, snapshot.options().temp_dir, snapshot.watch());
-  snapshot.release_process();
-  if (std::optional<double> seconds = snapshot.pause_seconds()) {
+  process->release();
+  if (std::optional<double> seconds = process->pause_seconds()) {
     answer.headline.facts += fmt::format(", paused {:.0f} ms", std::ceil(*seconds * 1000));
     answer.target.push_back({"paused_ms", *seconds * 1000});
   }
@@ -52,10 +68,10 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
   check_subject(verb, question);
   const Plan plan = verb.plan(question);
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
-    of.foresee(plan.foreseen());
+    const Foreseen foreseen(of, plan.foreseen());
     of.accept_pieces_of_heap(verb.answers_without_heap && !plan.certain().has(Pass::references));
-    if (verb.tells_resident)
-      of.look_at_resident();
+    if (of.process() && verb.tells_resident)
+      of.process()->look_at_resident();
     of.prepare(plan.first());
     report::Answer out = verb.answer(of, question);
     add_missing_parts(of, parts_of(verb, plan), verb, out);

@@ -257,7 +257,7 @@ void add_missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted,
                     " (dnheap contract --table missing says what was tried)");
 }
 
-void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer) {
+void add_missing_parts(const Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer) {
   if (!answer.completeness)
     return;
   Notes &notes = answer.completeness->notes;

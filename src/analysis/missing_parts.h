@@ -17,7 +17,7 @@ void add_missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted,
 AnswerParts parts_of(const Verb &verb, const Plan &plan);
 
 // The same for an answer. One that shows missing values (Verb::tells_missing_parts) is complete without them.
-void add_missing_parts(Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer);
+void add_missing_parts(const Snapshot &snapshot, AnswerParts wanted, const Verb &verb, report::Answer &answer);
 
 // For tests: true if the table has a row for the value.
 bool is_known_missing(std::string_view value);

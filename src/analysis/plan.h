@@ -1,7 +1,6 @@
 // Plan: the work that a question needs, as its verb's row predicts it: passes that ask() prepares before the verb
 // begins, passes of the verb itself, and passes that are only needed if something is wrong with the dump. Any other
-// pass that a Snapshot has to do for the verb is an error in its row (Snapshot::unforeseen,
-// test/analysis/plan_test.cc).
+// pass that a Snapshot has to do for the verb is an error in its row (Snapshot::foresee, test/analysis/plan_test.cc).
 #pragma once
 #include "analysis/question.h"
 #include "snapshot/pass.h"

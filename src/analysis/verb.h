@@ -17,7 +17,7 @@ namespace dnheap {
 class Snapshot;
 struct Record;
 
-using AnswerFunction = report::Answer (*)(Snapshot &snapshot, const Question &question);
+using AnswerFunction = report::Answer (*)(const Snapshot &snapshot, const Question &question);
 // Returns the work that the question needs. May throw UsageError if options exclude each other.
 using PlanFunction = Plan (*)(const Question &question);
 

@@ -65,7 +65,7 @@ Retained Graph::retained_by(const std::function<bool(ObjectId)> &in_set) const {
 }
 
 Retained Graph::closure(std::span<const ObjectId> objects) const {
-  dnheap::Snapshot &of = state_->inside();
+  const dnheap::Snapshot &of = state_->inside();
   const u64 all = of.graph().objects();
   if (std::any_of(objects.begin(), objects.end(), [&](ObjectId object) { return number_of(object) >= all; }))
     throw UsageError("closure(): there are " + std::to_string(all) + " objects");
@@ -75,7 +75,7 @@ Retained Graph::closure(std::span<const ObjectId> objects) const {
 }
 
 std::optional<Path> Graph::shortest_path(ObjectId object) const {
-  dnheap::Snapshot &of = state_->inside();
+  const dnheap::Snapshot &of = state_->inside();
   ShortestPaths search(of.graph().edges(), of.threads(), of.watch());
   search.grow(of.owned_roots(), object);
   if (!search.met(object))
@@ -86,7 +86,7 @@ std::optional<Path> Graph::shortest_path(ObjectId object) const {
 }
 
 std::vector<Path> Graph::paths_from_owners(ObjectId object, std::uint64_t most) const {
-  dnheap::Snapshot &of = state_->inside();
+  const dnheap::Snapshot &of = state_->inside();
   std::vector<Path> out;
   for (OwnedPath &path :
        dnheap::paths_from_owners(state_->referrers().edges(), of.owned_roots(), object, most, of.threads(), of.watch()))

@@ -128,7 +128,7 @@ void Heap::for_each_block(const std::function<bool(std::span<const HeapObject>)>
 
 void Heap::for_each_block_parallel(
     const std::function<void(std::span<const HeapObject>, ObjectId first, unsigned worker)> &visit) const {
-  dnheap::Snapshot &of = state_->inside();
+  const dnheap::Snapshot &of = state_->inside();
   const ObjectIndex &index = of.index();
   const References &references = of.references();
   struct Worker {

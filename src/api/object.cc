@@ -72,7 +72,7 @@ std::optional<Object> Object::follow(std::string_view field) const {
 }
 
 std::vector<Object> Object::referrers() const {
-  dnheap::Snapshot &of = state_->inside();
+  const dnheap::Snapshot &of = state_->inside();
   std::vector<Object> out;
   for (ObjectId id : find_referrers(of.index(), of.references(), address_.value(), of.threads(), of.watch()))
     out.push_back(state_->object(id));

@@ -3,6 +3,7 @@
 #include "analysis/names/named_types.h"
 #include "api/state.h"
 #include "base/text.h"
+#include "snapshot/attached_process.h"
 
 namespace dnheap::v0 {
 
@@ -20,7 +21,7 @@ Snapshot Snapshot::attach(std::uint64_t pid, const OpenOptions &options) {
 }
 
 TargetInfo Snapshot::info() const {
-  dnheap::Snapshot &of = state_->inside();
+  const dnheap::Snapshot &of = state_->inside();
   const Runtime &runtime = of.runtime();
   const Target &target = of.target();
   const GCFlavour gc = runtime.gc_flavour();
@@ -108,8 +109,19 @@ std::uint64_t Snapshot::read(Address address, std::span<std::byte> out) const {
   return done;
 }
 
-bool Snapshot::is_pausing() const { return state_->inside().is_pausing(); }
-void Snapshot::release_process() { state_->inside().release_process(); }
-std::optional<double> Snapshot::pause_seconds() const { return state_->inside().pause_seconds(); }
+bool Snapshot::is_pausing() const {
+  const AttachedProcess *process = state_->inside().process();
+  return process && process->is_pausing();
+}
+
+void Snapshot::release_process() {
+  if (AttachedProcess *process = state_->inside().process())
+    process->release();
+}
+
+std::optional<double> Snapshot::pause_seconds() const {
+  const AttachedProcess *process = state_->inside().process();
+  return process ? process->pause_seconds() : std::nullopt;
+}
 
 } // namespace dnheap::v0

@@ -22,7 +22,7 @@ HttpAnswer json_answer(const ordered_json &json, int status = 200) {
   return {status, "application/json", json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
 }
 
-std::string runtime_text(Snapshot &snapshot) { return runtime_headline(snapshot.target(), snapshot.runtime()); }
+std::string runtime_text(const Snapshot &snapshot) { return runtime_headline(snapshot.target(), snapshot.runtime()); }
 
 // Returns the same text for the same question, whatever the order of its parameters.
 std::string key_of(const std::string &path, const Parameters &parameters) {

@@ -24,7 +24,7 @@ constexpr u64 part_size = 1 << 20;
 
 } // namespace
 
-ExploredObjects::ExploredObjects(Snapshot &snapshot, ExploredTree &tree, bool values)
+ExploredObjects::ExploredObjects(const Snapshot &snapshot, ExploredTree &tree, bool values)
     : snapshot_(snapshot), tree_(tree), values_(values) {}
 
 ObjectId ExploredObjects::object_of(const std::string &text) {

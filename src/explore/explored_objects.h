@@ -12,7 +12,7 @@ namespace dnheap::explore {
 class ExploredObjects {
 public:
   // `values`: show contents of strings.
-  ExploredObjects(Snapshot &snapshot, ExploredTree &tree, bool values);
+  ExploredObjects(const Snapshot &snapshot, ExploredTree &tree, bool values);
 
   // Returns the object at an address, or the one that the address points into. Throws UsageError, NotFound.
   ObjectId object_of(const std::string &address);
@@ -35,7 +35,7 @@ private:
   };
   const std::vector<ObjectId> &referring(ObjectId object);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   ExploredTree &tree_;
   const bool values_;
   std::shared_ptr<const RankedPaths> ways_;

@@ -26,7 +26,7 @@ constexpr u64 most_above = 1'000;    // dominators shown above one place: a link
 
 } // namespace
 
-ExploredTree::ExploredTree(Snapshot &snapshot)
+ExploredTree::ExploredTree(const Snapshot &snapshot)
     : snapshot_(snapshot), holding_(snapshot, Question()), view_(snapshot), by_type_(holding_.type_count() + 1) {}
 
 TreePlace ExploredTree::place_of(const std::string &name) {

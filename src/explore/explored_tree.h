@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 class ExploredTree {
 public:
-  explicit ExploredTree(Snapshot &snapshot);
+  explicit ExploredTree(const Snapshot &snapshot);
 
   // Parses the names in the addresses of pages: "root", "owner:17", "0x7f…". Throw UsageError if the text is none of
   // them, NotFound if nothing is there or nothing holds the object.
@@ -58,7 +58,7 @@ private:
   ordered_json kinds_json(u64 whole);
   void add_parts(ordered_json &to, TreePlace at, u64 levels, u64 least, u64 &room);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   Holding holding_;
   ObjectView view_;
   std::vector<Rest> by_type_; // scratch: sums for the types in seen_types_

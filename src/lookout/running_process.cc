@@ -3,6 +3,7 @@
 #include "analysis/verbs/extract.h"
 #include "base/host/process.h"
 #include "base/text.h"
+#include "snapshot/attached_process.h"
 
 #include <filesystem>
 
@@ -43,7 +44,7 @@ TakenCore RunningProcess::take(const std::string &path) {
   if (has_ended())
     throw Error("it has ended");
   const ExtractedCore core = ask_and_extract(*snapshot, {path, no_values_});
-  return {core.file_bytes, snapshot->pause_seconds()};
+  return {core.file_bytes, snapshot->process()->pause_seconds()};
 }
 
 } // namespace dnheap

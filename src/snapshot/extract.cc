@@ -47,7 +47,7 @@ std::vector<Range> initial_ranges(const Snapshot &snapshot) {
 
 } // namespace
 
-ExtractedCore extract_core(Snapshot &snapshot, const ExtractOptions &options) {
+ExtractedCore extract_core(const Snapshot &snapshot, const ExtractOptions &options) {
   ExtractedBytes bytes(snapshot, options.no_values);
   ExtractedCore out;
   out.heap_bytes = bytes.heap_bytes();

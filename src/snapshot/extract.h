@@ -21,6 +21,6 @@ struct ExtractedCore {
 };
 
 // Throws Error if it cannot be written; no file remains then.
-ExtractedCore extract_core(Snapshot &snapshot, const ExtractOptions &options);
+ExtractedCore extract_core(const Snapshot &snapshot, const ExtractOptions &options);
 
 } // namespace dnheap

@@ -28,7 +28,7 @@ void merge_stretches(std::vector<std::pair<Address, Address>> &stretches) {
 
 } // namespace
 
-ExtractedBytes::ExtractedBytes(Snapshot &snapshot, bool no_values)
+ExtractedBytes::ExtractedBytes(const Snapshot &snapshot, bool no_values)
     : snapshot_(snapshot), memory_(snapshot.target().memory), heap_(snapshot.heap()), no_values_(no_values),
       p_(memory_.format().pointer_size), pages_(snapshot.reads()->pages()), searched_(snapshot.searches()->pages()),
       types_(snapshot.runtime().types(), heap_), cursor_(heap_, snapshot.runtime()) {

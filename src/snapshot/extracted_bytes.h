@@ -12,7 +12,7 @@ namespace dnheap {
 
 class ExtractedBytes {
 public:
-  ExtractedBytes(Snapshot &snapshot, bool no_values);
+  ExtractedBytes(const Snapshot &snapshot, bool no_values);
 
   const std::vector<CoreSegment> &segments() const { return segments_; }
   u64 heap_bytes() const { return heap_bytes_; }
@@ -52,7 +52,7 @@ private:
   void keep(Address address, u64 size);
   void clear(Address address, Address end);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Memory &memory_;
   const Heap &heap_;
   const bool no_values_;

@@ -20,7 +20,7 @@ Bytes bytes_at(Bytes all, u64 at, u64 size) {
 
 } // namespace
 
-MethodBodies::MethodBodies(Snapshot &snapshot)
+MethodBodies::MethodBodies(const Snapshot &snapshot)
     : runtime_(snapshot.runtime()), code_(runtime_.il_code()),
       folders_(snapshot.options().module_folders, snapshot.target().file_root) {}
 

@@ -19,7 +19,7 @@ class PeImage;
 
 class MethodBodies {
 public:
-  explicit MethodBodies(Snapshot &snapshot);
+  explicit MethodBodies(const Snapshot &snapshot);
 
   struct Call {
     u32 il_offset = 0;

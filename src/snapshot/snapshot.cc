@@ -2,25 +2,21 @@
 
 #include "algorithms/dominator_tree.h"
 #include "base/count_bits.h"
-#include "base/host/control_group.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
-#include "base/host/process.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "dump/live/linux_process.h"
 #include "dump/open.h"
 #include "objects/live.h"
 #include "objects/object_finder.h"
 #include "objects/object_graph.h"
 #include "objects/roots.h"
-#include "runtime/find.h"
-#include "runtime/library_names.h"
-#include "snapshot/files/debug_file.h"
+#include "snapshot/attached_process.h"
+#include "snapshot/choose_runtime.h"
 #include "snapshot/files/module_files.h"
-#include "snapshot/other_programs.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <thread>
 #include <utility>
@@ -31,18 +27,12 @@ namespace {
 
 // Limits the attempts on a file that fails again and again.
 constexpr int most_tries = 4;
-// In one process: no real one has more than two or three.
-constexpr std::size_t most_runtimes = 64;
 
-// Returns the name of .NET's host, which looks for the runtime and loads it, if only the host is loaded.
-std::string host_alone(const Target &target) {
-  for (const Module &module : target.modules)
-    if (is_host_library(module.file_name()))
-      return "; " + std::string(module.file_name()) +
-             " is there: the dump was taken before the process had loaded a runtime";
-  return "";
-}
-
+#ifdef _GLIBCXX_ASSERTIONS
+constexpr bool checks_plans = true;
+#else
+constexpr bool checks_plans = false; // whoever asks at 3 a.m. is better served by a walk than by our error
+#endif
 // Sets words[i] to word(i); returns how many bits are set afterwards.
 template <class Word> u64 set_words(LargeArray<u64> &words, unsigned threads, Word word) {
   std::atomic<u64> bits = 0;
@@ -111,8 +101,7 @@ std::unique_ptr<Snapshot> Snapshot::attach(u64 pid, const SnapshotOptions &optio
   constexpr auto longest_wait = std::chrono::seconds(5);
   const auto begin = std::chrono::steady_clock::now();
   for (int attempt = 1;; ++attempt) {
-    auto process =
-        std::make_unique<LinuxProcess>(pid, LinuxProcessOptions{options.pause, options.temp_dir, options.watch});
+    auto process = std::make_unique<AttachedProcess>(pid, options);
     auto out = std::make_unique<Snapshot>(process->take_target(), options);
     out->process_ = std::move(process);
     Notes notes;
@@ -127,42 +116,6 @@ std::unique_ptr<Snapshot> Snapshot::attach(u64 pid, const SnapshotOptions &optio
     options.watch.check();
     std::this_thread::sleep_for(std::chrono::milliseconds(20 * attempt));
   }
-}
-
-bool Snapshot::is_pausing() const { return process_ && process_->is_pausing(); }
-
-void Snapshot::release_process() {
-  if (process_)
-    process_->release();
-}
-
-void Snapshot::look_at_resident() {
-  if (process_ && (is_pausing() || !options_.pause))
-    resident_ = process_->resident();
-}
-
-std::optional<double> Snapshot::pause_seconds() const { return process_ ? process_->pause_seconds() : std::nullopt; }
-
-// Copies the process for questions that read objects in any order. The copy never takes more memory than is free, since
-// the process, and others in its container, must not suffer. If the user names a folder, the copy takes disk space
-// instead.
-void Snapshot::copy_process() {
-  if (!process_ || process_->is_copied())
-    return;
-  if (!options_.temp_dir.empty() && !options_.max_memory) {
-    process_->copy(options_.threads, options_.watch);
-    return;
-  }
-  const u64 size = std::min(process_->memory()->size(), private_memory(process_->pid()).value_or(~u64{0}));
-  const std::optional<u64> left = memory_left();
-  const bool limited = options_.max_memory && options_.max_memory < left.value_or(~u64{0});
-  const u64 room = limited ? options_.max_memory : left.value_or(~u64{0});
-  if (size > room)
-    throw Error(explain("this question needs a copy of the process, of " + bytes_text(size) + ", but only " +
-                        bytes_text(room) + (limited ? " are allowed (--max-memory)" : " of memory are left here") +
-                        ": stat, segments and objects need no copy; --temp-dir puts the copy on disk; or write a dump, "
-                        "and open it on another machine"));
-  process_->copy(options_.threads, options_.watch);
 }
 
 Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options)
@@ -183,72 +136,6 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
   module_file_rows_ = target_->provenance.size();
 }
 
-std::unique_ptr<Runtime> Snapshot::choose_runtime() {
-  std::vector<FoundRuntime> found = find_runtimes(*target_, options_.hints);
-  if (found.empty()) {
-    const std::string host = host_alone(*target_);
-    if (const std::string other = host.empty() ? what_other_program(*target_) : ""; !other.empty())
-      throw Error(other);
-    std::string needed;
-    for (const Provenance &p : target_->provenance)
-      if (p.outcome != Provenance::Outcome::used && needed.empty())
-        needed = "; if " + p.module + " is a NativeAOT or single-file program, its file is needed: " + p.reason;
-    throw Error("no .NET runtime found: looked for " + core_clr_library_names() +
-                ", single-file programs, and for the debug headers of NativeAOT and CoreRT, in " +
-                std::to_string(target_->modules.size()) + " modules" +
-                (target_->modules.empty() ? ": the dump lists none" : "") + host + needed);
-  }
-  auto open = [&](const FoundRuntime &of) {
-    std::unique_ptr<Runtime> out = of.open();
-    add_debug_file(*target_, *out, options_.module_folders);
-    return out;
-  };
-  if (options_.runtime) {
-    if (*options_.runtime == 0 || *options_.runtime > found.size())
-      throw UsageError(target_->path + ": there is no runtime " + std::to_string(*options_.runtime) +
-                       ": the process has " + std::to_string(found.size()));
-    return open(found[*options_.runtime - 1]);
-  }
-  if (found.size() == 1)
-    return open(found[0]);
-
-  std::vector<std::unique_ptr<Runtime>> with_heap, without_heap;
-  std::vector<std::string_view> paths_with_heap; // the same path twice is one runtime, in a damaged list of modules
-  std::string list;
-  found.resize(std::min(found.size(), most_runtimes));
-  for (u64 i = 0; i < found.size(); ++i) {
-    const std::string &version = found[i].version;
-    std::string name = (i ? ", " : "") + std::to_string(i + 1) + " = " + found[i].module->path + " (" +
-                       (version.empty() ? "version unknown" : version) + ", ";
-    if (std::ranges::find(paths_with_heap, found[i].module->path) != paths_with_heap.end())
-      continue;
-    try {
-      std::unique_ptr<Runtime> opened = open(found[i]);
-      if (!opened->why_no_heap().empty()) {
-        list += name + "no heap in this dump)";
-        without_heap.push_back(std::move(opened));
-        continue;
-      }
-      with_heap.push_back(std::move(opened));
-      paths_with_heap.push_back(found[i].module->path);
-      list += name + "with a GC heap)";
-    } catch (const Interrupted &) {
-      throw;
-    } catch (const Error &e) {
-      list += name + "no heap found: " + e.what() + ")";
-    }
-  }
-  std::string several = "the process has " + std::to_string(found.size()) + " .NET runtimes: " + list;
-  if (with_heap.empty() && without_heap.size() == 1) // a mini dump
-    return std::move(without_heap[0]);
-  if (with_heap.empty())
-    throw Error("no heap was found in any of the process's .NET runtimes: " + list);
-  if (with_heap.size() > 1)
-    throw UsageError(target_->path + ": choose a runtime with --runtime N: " + several);
-  add_note(several + "; this is the one with a heap, --runtime N chooses another");
-  return std::move(with_heap[0]);
-}
-
 // Adds what is odd about the dump, above all that it is cut off: that often explains the error.
 std::string Snapshot::explain(const std::string &error) const {
   std::string out = target_->path + ": ";
@@ -260,7 +147,7 @@ std::string Snapshot::explain(const std::string &error) const {
 void Snapshot::add_note(const std::string &note) { target_->notes.add(Subject::dump, Effect::none, note); }
 
 bool Snapshot::forget_lost_memory() {
-  if (process_ && process_->memory()->process_has_ended())
+  if (process_ && process_->has_ended())
     throw Error("process " + std::to_string(process_->pid()) + " ended while it was read");
   std::vector<LostBytes> lost = find_lost_bytes();
   std::vector<LostRange> out = target_->memory.take_out(lost);
@@ -293,7 +180,7 @@ bool Snapshot::has_lost_memory() const {
 
 // Returns what `make` returns. If part of the memory was lost meanwhile, throws Error instead: the result, or an error,
 // may be wrong then.
-template <class Make> auto Snapshot::made_of_sound_memory(Make make) {
+template <class Make> auto Snapshot::made_of_sound_memory(Make make) const {
   try {
     auto made = make();
     if (!has_lost_memory())
@@ -307,9 +194,10 @@ template <class Make> auto Snapshot::made_of_sound_memory(Make make) {
   throw Error(target_->path + ": part of it was lost while it was read; open it again");
 }
 
-template <class Make> auto Snapshot::work_out(Pass pass, Make make) {
-  if (!foreseen_.has(pass))
-    unforeseen_ |= pass;
+template <class Make> auto Snapshot::work_out(Pass pass, Make make) const {
+  if (checks_plans && !foreseen_.has(pass))
+    throw std::logic_error(
+        fmt::format("pass {} was not foreseen by the plan of this question", static_cast<int>(pass)));
   return made_of_sound_memory(make);
 }
 
@@ -339,12 +227,12 @@ void Snapshot::prepare(Passes passes) {
     dominators();
 }
 
-const Runtime &Snapshot::runtime() {
+const Runtime &Snapshot::runtime() const {
   if (!results_->runtime)
     results_->runtime = work_out(Pass::runtime, [&] {
       Timer timer(options_.watch, "runtime");
       try {
-        return choose_runtime();
+        return choose_runtime(*target_, options_);
       } catch (const Interrupted &) {
         throw;
       } catch (const UsageError &) {
@@ -356,12 +244,12 @@ const Runtime &Snapshot::runtime() {
   return *results_->runtime;
 }
 
-void Snapshot::require_heap() {
+void Snapshot::require_heap() const {
   if (const std::string &why = runtime().why_no_heap(); !why.empty() && !accepts_pieces_)
     throw Error(explain(why) + (target_->advice.empty() ? "" : "; " + target_->advice));
 }
 
-const Heap &Snapshot::heap() {
+const Heap &Snapshot::heap() const {
   require_heap();
   if (!results_->heap)
     results_->heap = work_out(Pass::heap, [&] {
@@ -372,7 +260,7 @@ const Heap &Snapshot::heap() {
   return *results_->heap;
 }
 
-const HeapTally &Snapshot::tally() {
+const HeapTally &Snapshot::tally() const {
   require_heap();
   if (!results_->tally)
     results_->tally = work_out(Pass::tally, [&] {
@@ -382,7 +270,7 @@ const HeapTally &Snapshot::tally() {
   return *results_->tally;
 }
 
-HeapTally Snapshot::tally(const ObjectFilter &filter) {
+HeapTally Snapshot::tally(const ObjectFilter &filter) const {
   const Heap &of = heap();
   if (!filter.among)
     return made_of_sound_memory([&] { return tally_heap(of, runtime(), options_.threads, options_.watch, filter); });
@@ -406,14 +294,16 @@ HeapTally Snapshot::tally(const ObjectFilter &filter) {
   return out;
 }
 
-const ObjectIndex &Snapshot::index() {
+const ObjectIndex &Snapshot::index() const {
   if (!process_) // a process has its heap, and is copied before anything is read
     require_heap();
   if (results_->index)
     return *results_->index;
   std::unique_ptr<HeapTally> counts;
   results_->index = work_out(Pass::index, [&] {
-    copy_process();
+    if (process_)
+      if (const std::string why_not = process_->copy(options_); !why_not.empty())
+        throw Error(explain(why_not));
     const Heap &of = heap();
     HeapBits starts(std::make_shared<HeapPlaces>(of, runtime().memory().format()));
     counts = std::make_unique<HeapTally>(tally_heap(of, runtime(), options_.threads, options_.watch, {}, &starts));
@@ -425,7 +315,7 @@ const ObjectIndex &Snapshot::index() {
   return *results_->index;
 }
 
-const RootSet &Snapshot::roots() {
+const RootSet &Snapshot::roots() const {
   if (!process_)
     require_heap();
   if (!results_->roots)
@@ -439,7 +329,7 @@ const RootSet &Snapshot::roots() {
   return *results_->roots;
 }
 
-const References &Snapshot::references() {
+const References &Snapshot::references() const {
   if (!results_->references)
     results_->references = work_out(Pass::references, [&] {
       index();
@@ -455,7 +345,7 @@ const References &Snapshot::references() {
   return *results_->references;
 }
 
-const LiveObjects &Snapshot::live() {
+const LiveObjects &Snapshot::live() const {
   if (!results_->live)
     results_->live = work_out(Pass::live, [&] {
       const RootSet &from = roots();
@@ -470,7 +360,7 @@ const LiveObjects &Snapshot::live() {
 
 bool Snapshot::has_graph() const { return results_->graph != nullptr; }
 
-const ObjectGraph &Snapshot::graph() {
+const ObjectGraph &Snapshot::graph() const {
   if (results_->graph)
     return *results_->graph;
   std::unique_ptr<ObjectSizeColumn> sizes;
@@ -484,7 +374,7 @@ const ObjectGraph &Snapshot::graph() {
   return *results_->graph;
 }
 
-ObjectSizes Snapshot::sizes() {
+ObjectSizes Snapshot::sizes() const {
   graph();
   if (!results_->sizes)
     results_->sizes = made_of_sound_memory([&] {
@@ -497,7 +387,7 @@ bool Snapshot::has_sizes() const { return results_->sizes != nullptr; }
 
 void Snapshot::forget_sizes() { results_->sizes.reset(); }
 
-const std::vector<LoadedAssembly> &Snapshot::assemblies() {
+const std::vector<LoadedAssembly> &Snapshot::assemblies() const {
   if (!results_->assemblies) {
     Notes ignored; // static fields come from the same list and report these
     results_->assemblies = std::make_unique<std::vector<LoadedAssembly>>(runtime().assemblies(ignored));
@@ -505,7 +395,7 @@ const std::vector<LoadedAssembly> &Snapshot::assemblies() {
   return *results_->assemblies;
 }
 
-const RootOwners &Snapshot::owners() {
+const RootOwners &Snapshot::owners() const {
   if (!results_->owners)
     results_->owners = work_out(Pass::owners, [&] {
       const RootSet &from = roots();
@@ -522,7 +412,7 @@ const RootOwners &Snapshot::owners() {
   return *results_->owners;
 }
 
-const Owners &Snapshot::owned_roots() {
+const Owners &Snapshot::owned_roots() const {
   if (results_->owned_roots)
     return *results_->owned_roots;
   std::vector<OwnedRoot> owned;
@@ -543,7 +433,7 @@ const Owners &Snapshot::owned_roots() {
   return *results_->owned_roots;
 }
 
-const DominatorTree &Snapshot::dominators() {
+const DominatorTree &Snapshot::dominators() const {
   if (!results_->dominators)
     results_->dominators = work_out(Pass::dominators, [&] {
       const ObjectGraph &of = graph();
@@ -557,7 +447,7 @@ std::shared_ptr<const void> Snapshot::find_kept(std::type_index type) const {
   return at == results_->kept.end() ? nullptr : at->second;
 }
 
-void Snapshot::keep(std::type_index type, std::shared_ptr<const void> made) {
+void Snapshot::keep(std::type_index type, std::shared_ptr<const void> made) const {
   results_->kept[type] = made_of_sound_memory([&] { return std::move(made); });
 }
 

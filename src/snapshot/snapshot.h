@@ -1,7 +1,10 @@
 // Snapshot: the open target that every analysis receives: a target with its module files laid under it, its runtime,
 // its heap, and the results of passes. Each result is computed once and kept until part of the target's memory is lost
-// (forget_lost_memory). Not for several threads at once; passes use SnapshotOptions::threads threads themselves.
-// Functions throw Error when they cannot go on.
+// (forget_lost_memory). Who has a const Snapshot asks for results; who may change it decides what is expected, and when
+// memory is given up. A pass that nobody expected (foresee) is an error of the program: it throws std::logic_error in
+// builds that check the standard library's use, too (_GLIBCXX_ASSERTIONS), and is done in all others. Not for several
+// threads at once; passes use SnapshotOptions::threads threads themselves. Functions throw Error when they cannot go
+// on.
 #pragma once
 #include "algorithms/object_sizes.h"
 #include "base/watch.h"
@@ -18,7 +21,7 @@
 
 namespace dnheap {
 
-class LinuxProcess;
+class AttachedProcess;
 class ObjectIndex;
 class References;
 class ObjectGraph;
@@ -45,10 +48,10 @@ class Snapshot {
 public:
   // Opens a dump. Cheap: maps the file and reads its headers; decompresses it if necessary.
   static std::unique_ptr<Snapshot> open(const std::string &path, const SnapshotOptions &options = {});
-  // Attaches to a process on this machine (Linux). The process stands still until release_process(), or until the
-  // Snapshot is destroyed. As soon as the graph is asked for, all its memory is copied and it goes on. If the GC is at
-  // work, the process is released and stopped again, for a few seconds at most. From then on use the Snapshot from this
-  // thread only.
+  // Attaches to a process on this machine (Linux). The process stands still until AttachedProcess::release(), or until
+  // the Snapshot is destroyed. As soon as the objects' numbers are asked for (index), all its memory is copied and it
+  // goes on. If the GC is at work, the process is released and stopped again, for a few seconds at most. From then on
+  // use the Snapshot from this thread only.
   static std::unique_ptr<Snapshot> attach(u64 pid, const SnapshotOptions &options = {});
   // For targets made in other ways (tests).
   Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options);
@@ -57,18 +60,9 @@ public:
   const Target &target() const { return *target_; }
   const Watch &watch() const { return options_.watch; }
   const SnapshotOptions &options() const { return options_; }
-  // True if a live process stands still until we release it.
-  bool is_pausing() const;
-  // Lets the process go on. Memory not read until then is unknown from now on.
-  void release_process();
-  // Finds out which pages of a live process have memory, swapped out or not. Works only while the process is stopped,
-  // since passes over all memory copy it and release the process. Reads 8 bytes per mapped page.
-  void look_at_resident();
-  // Returns what look_at_resident() found, as [start, end) by address. Nullopt for dumps, and if it was not called in
-  // time.
-  const std::optional<std::vector<std::pair<Address, Address>>> &resident() const { return resident_; }
-  // Returns how long the process stood still; nullopt for dumps, and if it was not stopped.
-  std::optional<double> pause_seconds() const;
+  // Returns the running process that this reads; null for a dump.
+  AttachedProcess *process() { return process_.get(); }
+  const AttachedProcess *process() const { return process_.get(); }
   // True if any of the target's memory was lost since it was mapped (base/host/mapping_faults.h). Passes throw Error
   // then, since their results would depend on lost bytes; earlier results are still valid. A system call per mapped
   // file.
@@ -95,46 +89,43 @@ public:
   // For a dump without heap (Runtime::why_no_heap), passes over objects throw Error, unless the caller states here that
   // pieces of the heap suffice.
   void accept_pieces_of_heap(bool accepts) { accepts_pieces_ = accepts; }
-  // Returns the passes computed although they were not expected, for tests.
-  Passes unforeseen() const { return unforeseen_; }
-
   // With several runtimes, returns the one that has a GC heap, with a note that names the others. Throws Error if none
   // has; UsageError if more than one has and SnapshotOptions::runtime does not choose.
-  const Runtime &runtime();
-  const Heap &heap();
+  const Runtime &runtime() const;
+  const Heap &heap() const;
   // Returns counts of all objects.
-  const HeapTally &tally();
+  const HeapTally &tally() const;
   // Returns counts of the objects that pass. Walks at every call. If the filter names objects, it reads only these, or
   // only the others if most are named.
-  HeapTally tally(const ObjectFilter &filter);
+  HeapTally tally(const ObjectFilter &filter) const;
   // Returns which addresses are objects, and their numbers. If this is asked for first, one walk computes this and
   // tally().
-  const ObjectIndex &index();
+  const ObjectIndex &index() const;
   // Returns how objects' references are read.
-  const References &references();
+  const References &references() const;
   // Returns everything that keeps objects alive by itself, by name. RootSet::notes says what could not be read.
-  const RootSet &roots();
+  const RootSet &roots() const;
   // Returns the objects that roots reach. Throws Error if there are no roots to begin with.
-  const LiveObjects &live();
+  const LiveObjects &live() const;
   // Returns all references as arrays; gigabytes for large heaps. References of RootSet::holders are left out.
-  const ObjectGraph &graph();
+  const ObjectGraph &graph() const;
   // Returns the size of each object in the heap; computed with the graph.
-  ObjectSizes sizes();
+  ObjectSizes sizes() const;
   bool has_sizes() const;
   // Frees their 4 bytes per object: a dominator tree has the sizes of reachable objects, too. If sizes() is called
   // again, a walk reads them again.
   void forget_sizes();
   // Returns the loaded assemblies, and their owners. Leaves out those that could not be read.
-  const std::vector<LoadedAssembly> &assemblies();
+  const std::vector<LoadedAssembly> &assemblies() const;
   // Returns the owners of what the roots reach.
-  const RootOwners &owners();
+  const RootOwners &owners() const;
   // Returns the roots in the form that graph algorithms take.
-  const Owners &owned_roots();
+  const Owners &owned_roots() const;
   // Returns the dominator tree: some 4 s for 46 million objects.
-  const DominatorTree &dominators();
+  const DominatorTree &dominators() const;
   // Returns a value that an analysis computed from all this and that others reuse: one of each type, kept like a pass.
   // `make` returns a shared pointer to it; it may ask for passes and for other kept values.
-  template <class T, class Make> std::shared_ptr<const T> kept(Make make) {
+  template <class T, class Make> std::shared_ptr<const T> kept(Make make) const {
     const std::type_index type(typeid(T));
     if (std::shared_ptr<const void> known = find_kept(type))
       return std::static_pointer_cast<const T>(known);
@@ -146,23 +137,20 @@ public:
 private:
   std::shared_ptr<const void> find_kept(std::type_index type) const;
   // Throws Error if part of the memory was lost meanwhile, as the new value may be wrong then.
-  void keep(std::type_index type, std::shared_ptr<const void> made);
-  std::unique_ptr<Runtime> choose_runtime();
+  void keep(std::type_index type, std::shared_ptr<const void> made) const;
   std::string explain(const std::string &error) const;
   void add_note(const std::string &note);
-  void copy_process();
-  void require_heap();
-  template <class Make> auto made_of_sound_memory(Make make);
-  template <class Make> auto work_out(Pass pass, Make make);
+  void require_heap() const;
+  template <class Make> auto made_of_sound_memory(Make make) const;
+  template <class Make> auto work_out(Pass pass, Make make) const;
 
   std::unique_ptr<ReadRecord> reads_, searches_, initial_reads_; // outlive the target
-  std::unique_ptr<LinuxProcess> process_;                        // null: a dump
-  std::optional<std::vector<std::pair<Address, Address>>> resident_;
+  std::unique_ptr<AttachedProcess> process_;                     // null: a dump
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;
   bool accepts_pieces_ = false;
-  Passes foreseen_ = all_passes, unforeseen_;
+  Passes foreseen_ = all_passes;
 
   struct Results;
   std::unique_ptr<Results> results_;

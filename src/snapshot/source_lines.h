@@ -32,7 +32,7 @@ struct SourcePlace {
 class SourceLines {
 public:
   // `folders`: of symbols, searched whole. Finds nothing for runtimes without IL.
-  SourceLines(Snapshot &snapshot, const std::vector<std::string> &folders);
+  SourceLines(const Snapshot &snapshot, const std::vector<std::string> &folders);
   ~SourceLines();
 
   // `returns_there`: `ip` is a return address, so the call before it counts.
@@ -70,7 +70,7 @@ private:
   const Symbols *symbols_of_method(Address method_desc, u32 &row);
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   std::unique_ptr<IlCode> code_; // null: the runtime has no IL
   std::string framework_;

@@ -50,14 +50,14 @@ public:
   Address odd_page = 0;
 };
 
-std::string all_names(Snapshot &snapshot) {
+std::string all_names(const Snapshot &snapshot) {
   std::string out;
   for (const auto &type : snapshot.tally().types)
     out += snapshot.runtime().types().name(type.method_table) + "; ";
   return out;
 }
 
-const Provenance &of_bundle(Snapshot &snapshot) { return snapshot.target().provenance.back(); }
+const Provenance &of_bundle(const Snapshot &snapshot) { return snapshot.target().provenance.back(); }
 
 TEST(Bundled, NamesComeFromTheProgramsFile) {
   for (Format format : {Format{8, ByteOrder::little}, Format{4, ByteOrder::little}})

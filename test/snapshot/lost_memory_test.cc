@@ -139,7 +139,7 @@ TEST_F(LostMemory, AVerbIsAskedAgain) {
   static std::function<void()> harm;
   harm = [&] { cut(core.size() - core.size() / 8); };
   Verb verb = verbs()[0];
-  verb.answer = [](Snapshot &of, const Question &) {
+  verb.answer = [](const Snapshot &of, const Question &) {
     report::Answer out;
     out.completeness.emplace();
     out.completeness->objects = of.tally().walk.objects;
@@ -172,7 +172,7 @@ TEST_F(LostMemory, MoreAndMoreIsLost) {
   u64 left = core.size();
   harm = [&] { cut(left -= 5000); };
   Verb verb = verbs()[0];
-  verb.answer = [](Snapshot &of, const Question &) {
+  verb.answer = [](const Snapshot &of, const Question &) {
     of.heap();
     harm();
     return report::Answer();

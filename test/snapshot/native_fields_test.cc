@@ -153,7 +153,7 @@ TEST(NativeFields, NamesOfEverything) {
 
 using Named = std::set<std::pair<std::string, Address>>;
 
-Named roots_of(Snapshot &snapshot) {
+Named roots_of(const Snapshot &snapshot) {
   Named out;
   for (const Root &root : snapshot.roots().roots)
     if (root.kind == RootKind::static_field || root.kind == RootKind::thread_static)

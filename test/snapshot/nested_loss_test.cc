@@ -43,23 +43,23 @@ private:
 
 struct Piece {
   const char *name;
-  void (*build)(Snapshot &snapshot);
+  void (*build)(const Snapshot &snapshot);
 };
 const Piece pieces[] = {
-    {"heap", [](Snapshot &s) { s.heap(); }},
-    {"tally", [](Snapshot &s) { s.tally(); }},
-    {"index", [](Snapshot &s) { s.index(); }},
-    {"roots", [](Snapshot &s) { s.roots(); }},
-    {"references", [](Snapshot &s) { s.references(); }},
-    {"live", [](Snapshot &s) { s.live(); }},
-    {"graph", [](Snapshot &s) { s.graph(); }},
-    {"owners", [](Snapshot &s) { s.owners(); }},
-    {"owned_roots", [](Snapshot &s) { s.owned_roots(); }},
-    {"dominators", [](Snapshot &s) { s.dominators(); }},
+    {"heap", [](const Snapshot &s) { s.heap(); }},
+    {"tally", [](const Snapshot &s) { s.tally(); }},
+    {"index", [](const Snapshot &s) { s.index(); }},
+    {"roots", [](const Snapshot &s) { s.roots(); }},
+    {"references", [](const Snapshot &s) { s.references(); }},
+    {"live", [](const Snapshot &s) { s.live(); }},
+    {"graph", [](const Snapshot &s) { s.graph(); }},
+    {"owners", [](const Snapshot &s) { s.owners(); }},
+    {"owned_roots", [](const Snapshot &s) { s.owned_roots(); }},
+    {"dominators", [](const Snapshot &s) { s.dominators(); }},
 };
 
 // All that a Snapshot keeps, in numbers. What one piece says of another one's objects is among it.
-std::vector<u64> all_of(Snapshot &s) {
+std::vector<u64> all_of(const Snapshot &s) {
   std::vector<u64> out = {s.tally().walk.objects, s.tally().walk.bytes, s.heap().gaps().size()};
   const ObjectIndex &index = s.index();
   const ObjectGraph &graph = s.graph();
@@ -106,7 +106,7 @@ TEST(NestedLoss, WhatIsKeptIsOfOnePiece) {
         std::unique_ptr<Target> target = open_dump(path, {}, {});
         target->memory.fill_from(harm);
         Snapshot snapshot(std::move(target), options);
-        on_sound_memory(snapshot, [&](Snapshot &of) {
+        on_sound_memory(snapshot, [&](const Snapshot &of) {
           piece.build(of);
           return true;
         });

@@ -33,7 +33,7 @@ struct Neighbourhood {
   bool is_cut = false;
 };
 
-Neighbourhood around(Snapshot &snapshot, ObjectId centre, u64 depth, u64 limit) {
+Neighbourhood around(const Snapshot &snapshot, ObjectId centre, u64 depth, u64 limit) {
   const Edges references = snapshot.graph().edges();
   const Referrers turned(references, snapshot.threads(), snapshot.watch());
   const Edges referrers = turned.edges();
@@ -59,7 +59,7 @@ Neighbourhood around(Snapshot &snapshot, ObjectId centre, u64 depth, u64 limit) 
 }
 
 // Appends the fields by which one object refers to other shown objects; each target once.
-u64 append_edges(FileText &out, ObjectView &view, Snapshot &snapshot, ObjectId from, const Neighbourhood &among) {
+u64 append_edges(FileText &out, ObjectView &view, const Snapshot &snapshot, ObjectId from, const Neighbourhood &among) {
   constexpr u64 most_names = 5;
   std::vector<std::pair<ObjectId, std::vector<std::string>>> edges;
   std::unordered_map<u32, u64> place, count;
@@ -91,7 +91,7 @@ u64 append_edges(FileText &out, ObjectView &view, Snapshot &snapshot, ObjectId f
 } // namespace
 
 Exported export_dot(const ExportJob &job, NewFile &file) {
-  Snapshot &snapshot = job.snapshot;
+  const Snapshot &snapshot = job.snapshot;
   ObjectView view(snapshot);
   std::string note;
   const ObjectId centre = view.at(job.question.around->value(), note);

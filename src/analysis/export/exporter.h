@@ -25,7 +25,7 @@ struct Exported {
 };
 
 struct ExportJob {
-  Snapshot &snapshot;
+  const Snapshot &snapshot;
   const Question &question;
   const report::Completeness &completeness; // of walk and roots
 };
@@ -54,7 +54,7 @@ Exported export_pprof(const ExportJob &job, NewFile &file);
 Exported export_dot(const ExportJob &job, NewFile &file);
 
 // Returns the types' names by TypeId, and one more for objects of unknown type. One thread.
-std::vector<std::string> exported_type_names(Snapshot &snapshot);
+std::vector<std::string> exported_type_names(const Snapshot &snapshot);
 // Returns the TypeId of System.String; nullopt if it has no objects.
 std::optional<TypeId> string_type(const std::vector<std::string> &names);
 // Returns a string's contents, cut after most_exported_characters. Any thread.

@@ -76,7 +76,7 @@ constexpr Exporter all_exporters[] = {
 
 std::span<const Exporter> exporters() { return all_exporters; }
 
-std::vector<std::string> exported_type_names(Snapshot &snapshot) {
+std::vector<std::string> exported_type_names(const Snapshot &snapshot) {
   const HeapTypes &types = snapshot.references().types();
   std::vector<std::string> out;
   for (u32 i = 0; i < types.size(); ++i)

@@ -24,7 +24,7 @@ Retained without(Retained all, Retained some) { return {all.objects - some.objec
 
 } // namespace
 
-FlameGraph::FlameGraph(Snapshot &snapshot, const Question &question) {
+FlameGraph::FlameGraph(const Snapshot &snapshot, const Question &question) {
   if (snapshot.roots().roots.empty())
     throw Error("live objects are unknown without roots: a flame graph would be empty");
   Holding holding(snapshot, question);

@@ -14,7 +14,7 @@ namespace dnheap {
 class FlameGraph {
 public:
   // Throws Error if there are no roots; Interrupted.
-  FlameGraph(Snapshot &snapshot, const Question &question);
+  FlameGraph(const Snapshot &snapshot, const Question &question);
 
   struct Frame {
     u32 name = 0, depth = 0; // depth: number of frames below it

@@ -373,7 +373,7 @@ private:
   }
 
   const ExportJob &job_;
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   NewFile &file_;
   ObjectStream stream_;
   const HeldRoots roots_;

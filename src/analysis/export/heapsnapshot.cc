@@ -227,7 +227,7 @@ private:
     out.flush();
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   NewFile &file_;
   ObjectStream stream_;
   const HeldRoots roots_;

@@ -20,7 +20,7 @@ constexpr std::array<const char *, root_kind_count> kind_names = {"GC handles",
 
 } // namespace
 
-HeldRoots::HeldRoots(Snapshot &snapshot) {
+HeldRoots::HeldRoots(const Snapshot &snapshot) {
   const ObjectIndex &index = snapshot.index();
   const RootSet &set = snapshot.roots();
   if (set.roots.empty()) {

@@ -16,7 +16,7 @@ namespace dnheap {
 class HeldRoots {
 public:
   // If there are no roots at all, no object counts as unreachable, and problem() says so.
-  explicit HeldRoots(Snapshot &snapshot);
+  explicit HeldRoots(const Snapshot &snapshot);
 
   struct Held {
     ObjectId object;

@@ -34,7 +34,7 @@ void append_head(std::string &out, const ExportJob &job, u64 types) {
   out += "]}\n";
 }
 
-void append_types(FileText &out, Snapshot &snapshot, const std::vector<std::string> &names) {
+void append_types(FileText &out, const Snapshot &snapshot, const std::vector<std::string> &names) {
   const HeapTypes &types = snapshot.references().types();
   for (u32 i = 0; i < names.size(); ++i) {
     fmt::format_to(std::back_inserter(out.text), R"({{"line":"type","id":{},"name":)", i);
@@ -50,7 +50,7 @@ void append_types(FileText &out, Snapshot &snapshot, const std::vector<std::stri
   }
 }
 
-void append_roots(FileText &out, Snapshot &snapshot, const HeldRoots &roots) {
+void append_roots(FileText &out, const Snapshot &snapshot, const HeldRoots &roots) {
   for (const HeldRoots::Kind &kind : roots.kinds())
     for (const HeldRoots::Owner &owner : kind.owners)
       for (const HeldRoots::Held &held : owner.objects) {
@@ -68,7 +68,7 @@ void append_roots(FileText &out, Snapshot &snapshot, const HeldRoots &roots) {
 } // namespace
 
 Exported export_ndjson(const ExportJob &job, NewFile &file) {
-  Snapshot &snapshot = job.snapshot;
+  const Snapshot &snapshot = job.snapshot;
   ObjectStream stream(snapshot);
   const HeldRoots roots(snapshot);
   const ReferenceNames names(snapshot);

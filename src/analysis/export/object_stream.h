@@ -17,7 +17,7 @@ namespace dnheap {
 
 class ObjectStream {
 public:
-  explicit ObjectStream(Snapshot &snapshot)
+  explicit ObjectStream(const Snapshot &snapshot)
       : snapshot_(snapshot), index_(snapshot.index()), references_(snapshot.references()),
         holders_(snapshot.roots().holders) {}
 
@@ -60,7 +60,7 @@ private:
   }
   u64 total() const { return blocks() * (index_.places().block_size() << index_.places().unit_shift()); }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const ObjectIndex &index_;
   const References &references_;
   const std::vector<Address> &holders_;

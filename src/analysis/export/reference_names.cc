@@ -37,7 +37,7 @@ std::vector<u64> slots_of(const GCDesc &references, u64 from, u64 to, u64 pointe
 
 } // namespace
 
-ReferenceNames::ReferenceNames(Snapshot &snapshot) {
+ReferenceNames::ReferenceNames(const Snapshot &snapshot) {
   for (const char *text : {"(dependent handle)", "(its assembly's LoaderAllocator)", "(unnamed)"})
     intern(text);
   const HeapTypes &types = snapshot.references().types();

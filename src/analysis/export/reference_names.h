@@ -16,7 +16,7 @@ namespace dnheap {
 
 class ReferenceNames {
 public:
-  explicit ReferenceNames(Snapshot &snapshot);
+  explicit ReferenceNames(const Snapshot &snapshot);
 
   struct Name {
     u32 text = 0;               // index into texts()

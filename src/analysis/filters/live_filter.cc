@@ -13,7 +13,7 @@ namespace dnheap {
 namespace {
 
 // Returns a note about frozen objects, which are neither alive nor dead.
-std::string frozen_note(Snapshot &snapshot) {
+std::string frozen_note(const Snapshot &snapshot) {
   const ObjectIndex &index = snapshot.index();
   ReferenceReader reader(snapshot.references());
   const FrozenObjects alone = frozen_alone(
@@ -40,7 +40,7 @@ Passes passes_of_life(const Question &question) {
          (question.refers_to.empty() ? Passes() : Passes(Pass::references));
 }
 
-ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
+ObjectFilter filter_of(const Snapshot &snapshot, const Question &question) {
   if (question.min_bytes > question.max_bytes)
     throw UsageError("--min " + std::to_string(question.min_bytes) + " is more than --max " +
                      std::to_string(question.max_bytes) + ": no object has such a size");
@@ -59,7 +59,7 @@ ObjectFilter filter_of(Snapshot &snapshot, const Question &question) {
   return out;
 }
 
-void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer &answer) {
+void add_live_notes(const Snapshot &snapshot, const Question &question, report::Answer &answer) {
   if (!is_about_life(question))
     return;
   u64 objects = 0, bytes = 0;

@@ -14,9 +14,9 @@ Passes passes_of_life(const Question &question);
 
 // Returns the filter for all options about single objects: --min, --max, --range, --refers-to, --live, --dead (Free,
 // and objects that only lie in a frozen segment, are neither live nor dead). Valid as long as the snapshot's results.
-ObjectFilter filter_of(Snapshot &snapshot, const Question &question);
+ObjectFilter filter_of(const Snapshot &snapshot, const Question &question);
 
 // Adds to the answer what counts as alive, and which roots could not be read.
-void add_live_notes(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void add_live_notes(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

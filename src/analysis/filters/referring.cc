@@ -33,7 +33,7 @@ std::optional<GCSegmentGeneration> generation_called(const std::string &word) {
 
 } // namespace
 
-HeapBits objects_referring_to(Snapshot &snapshot, const std::string &word) {
+HeapBits objects_referring_to(const Snapshot &snapshot, const std::string &word) {
   const std::optional<GCSegmentGeneration> wanted = generation_called(word);
   const ObjectIndex &index = snapshot.index();
   const References &references = snapshot.references();

@@ -11,6 +11,6 @@ namespace dnheap {
 
 // `word`: a generation, or "younger": gen0 is younger than gen1, and gen1 is younger than gen2, loh and poh. Dependent
 // handles count as references. Throws UsageError if it is neither.
-HeapBits objects_referring_to(Snapshot &snapshot, const std::string &word);
+HeapBits objects_referring_to(const Snapshot &snapshot, const std::string &word);
 
 } // namespace dnheap

@@ -6,7 +6,7 @@
 
 namespace dnheap {
 
-TypeFilter::TypeFilter(Snapshot &snapshot, const Question &question) {
+TypeFilter::TypeFilter(const Snapshot &snapshot, const Question &question) {
   if (!question.type_exact.empty()) {
     types_ = types_called(snapshot, question.type_exact);
     note_ = types_->note(question.type_exact);

@@ -10,7 +10,7 @@ class TypeFilter {
 public:
   // Throws UsageError if the expression is malformed, NotFound if no type has exactly that name. Walks the heap unless
   // that was done.
-  TypeFilter(Snapshot &snapshot, const Question &question);
+  TypeFilter(const Snapshot &snapshot, const Question &question);
   bool everything() const { return !types_; }
   bool passes(const std::string &name) const { return !types_ || types_->has(name); }
   // Notes the types that a C# name was taken for, or that no name matches.

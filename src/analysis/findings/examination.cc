@@ -35,7 +35,7 @@ std::string waste_text(const WasteRow &row) {
                      variable_in_words(row.field));
 }
 
-std::string beside_text(Snapshot &snapshot, const BesideHoles &one) {
+std::string beside_text(const Snapshot &snapshot, const BesideHoles &one) {
   const std::string type =
       one.method_table ? brief_type_name(snapshot.runtime().types().name(one.method_table)) : "nothing";
   return fmt::format("{} {} beside {}", count_text(one.holes.count), one.holes.count == 1 ? "hole" : "holes", type) +
@@ -49,7 +49,7 @@ using enum MemoryClass;
 constexpr double least_holes = 0.1; // share of holes in the heap; smaller ones are not examined
 constexpr u64 least_hole_bytes = 1 << 20;
 
-u64 pinned_objects(Snapshot &snapshot) {
+u64 pinned_objects(const Snapshot &snapshot) {
   const std::vector<Root> &roots = snapshot.roots().roots;
   return static_cast<u64>(std::count_if(roots.begin(), roots.end(), [](const Root &root) {
     return root.kind == RootKind::handle &&
@@ -57,7 +57,7 @@ u64 pinned_objects(Snapshot &snapshot) {
   }));
 }
 
-VerdictFacts facts_of(Snapshot &snapshot, const AccountMap &map, const Suspects &suspects) {
+VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Suspects &suspects) {
   VerdictFacts out;
   out.process = map.mapped - map.of(reserved).bytes;
   out.live = suspects.live_bytes;
@@ -133,7 +133,7 @@ constexpr Maker makers[] = {
 };
 
 // Returns the static field that leads to most of some assembly objects.
-std::string holder_of_assemblies(Snapshot &snapshot) {
+std::string holder_of_assemblies(const Snapshot &snapshot) {
   constexpr u64 looked_at = 256;
   std::vector<TypedObject> objects = objects_that(snapshot, [&](Address type) {
     return snapshot.runtime().types().name(type) == "System.Reflection.RuntimeAssembly";
@@ -157,7 +157,7 @@ std::string holder_of_assemblies(Snapshot &snapshot) {
   return "";
 }
 
-void add_assemblies(Snapshot &snapshot, VerdictFacts &facts) {
+void add_assemblies(const Snapshot &snapshot, VerdictFacts &facts) {
   std::map<std::string, std::pair<u64, std::string>> names; // name without number → count, first name
   for (const LoadedAssembly &one : snapshot.assemblies())
     if (one.path.empty() && !one.is_framework) {
@@ -201,7 +201,7 @@ void add_waste(const Waste &waste, VerdictFacts &facts) {
 
 } // namespace
 
-Examination examine(Snapshot &snapshot, std::span<const std::string> hubs) {
+Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs) {
   // For a dump this would be one more look at all of it.
   const std::optional<ResidentPages> resident =
       snapshot.target().container == "process" ? resident_pages(snapshot) : std::nullopt;
@@ -234,8 +234,9 @@ Plan plan_examination() {
   return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
 }
 
-std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined, std::span<const MemoryVerdict> memory,
-                                 std::span<const HangVerdict> hangs, const std::string &crash) {
+std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
+                                 std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
+                                 const std::string &crash) {
   // An object that a verdict names needs no finding of its own.
   const Address suspect =
       examined.suspects.list.empty() || memory.front().rule == "nothing" ? 0 : examined.suspects.list.front().example;

@@ -28,13 +28,14 @@ struct Examination {
 };
 
 // `hubs`: full names of further types whose objects are hubs.
-Examination examine(Snapshot &snapshot, std::span<const std::string> hubs);
+Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs);
 Plan plan_examination();
 
 // Returns what is wrong, the most harmful first. `memory`, `hangs`: judge() and judge_hangs() of the facts; `crash`:
 // what ended the process, in words; empty: nothing did.
-std::vector<Finding> findings_of(Snapshot &snapshot, const Examination &examined, std::span<const MemoryVerdict> memory,
-                                 std::span<const HangVerdict> hangs, const std::string &crash);
+std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
+                                 std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
+                                 const std::string &crash);
 
 // Memory of the runtime itself: the GC's tables, loader heaps, code.
 inline constexpr EnumSet<MemoryClass> classes_of_runtime = {
@@ -44,6 +45,6 @@ inline constexpr EnumSet<MemoryClass> classes_of_runtime = {
 // "374,936 × Int32[], duplicates, in Graph.Node.Payload"
 std::string waste_text(const WasteRow &row);
 // "1,500 holes beside Byte[], pinned (handle:pinned)"
-std::string beside_text(Snapshot &snapshot, const BesideHoles &one);
+std::string beside_text(const Snapshot &snapshot, const BesideHoles &one);
 
 } // namespace dnheap

@@ -32,7 +32,7 @@ const char *name_of(Harm harm) {
   return "";
 }
 
-std::string holder_in_words(Snapshot &snapshot, const std::string &held_by, Address object) {
+std::string holder_in_words(const Snapshot &snapshot, const std::string &held_by, Address object) {
   if (!held_by.ends_with("[]"))
     return variable_in_words(held_by);
   const std::optional<OwnedPath> path = ranked_paths(snapshot)->find(snapshot.index().find(object));

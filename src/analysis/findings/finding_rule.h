@@ -12,7 +12,7 @@
 namespace dnheap {
 
 struct Evidence {
-  Snapshot &snapshot;
+  const Snapshot &snapshot;
   const KeptResources &kept;
 };
 
@@ -23,7 +23,7 @@ struct FindingRule {
 
 // Names the holder of an object for people: the field that HoldingFields names; for the array of a collection the last
 // field of the program's on the way to it, or the owner.
-std::string holder_in_words(Snapshot &snapshot, const std::string &held_by, Address object);
+std::string holder_in_words(const Snapshot &snapshot, const std::string &held_by, Address object);
 
 void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out);

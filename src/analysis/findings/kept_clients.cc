@@ -8,7 +8,7 @@
 namespace dnheap {
 
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out) {
-  Snapshot &snapshot = evidence.snapshot;
+  const Snapshot &snapshot = evidence.snapshot;
   auto add = [&](KeptKind kind, const char *rule, const char *things, const char *advice, const char *verb) {
     const std::vector<ObjectId> &objects = evidence.kept.objects[index_of(kind)];
     const u64 count = objects.size();

@@ -18,7 +18,7 @@ constexpr u64 most_events = 3;       // the others are listed by the inspector
 } // namespace
 
 void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out) {
-  Snapshot &snapshot = evidence.snapshot;
+  const Snapshot &snapshot = evidence.snapshot;
   const FoundEvents events = find_events(snapshot, least_handlers);
   std::vector<Finding> found;
   for (const auto &[key, group] : events.groups) {

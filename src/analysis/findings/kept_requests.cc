@@ -19,7 +19,7 @@ namespace {
 constexpr u64 least_contexts = 100, least_in_flight = 20;
 constexpr double most_of_them = 0.5;
 
-u64 count_objects_of_requests(Snapshot &snapshot) {
+u64 count_objects_of_requests(const Snapshot &snapshot) {
   return count_that(snapshot, [&](Address mt) {
     const std::string &name = snapshot.runtime().types().name(mt);
     return name == "Microsoft.AspNetCore.Http.DefaultHttpContext" ||
@@ -60,7 +60,7 @@ void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out) {
 }
 
 void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) {
-  Snapshot &snapshot = evidence.snapshot;
+  const Snapshot &snapshot = evidence.snapshot;
   if (count_objects_of_requests(snapshot) < least_in_flight)
     return;
   const u64 in_flight = find_requests(snapshot)->in_flight();

@@ -20,7 +20,7 @@ constexpr u64 least_scopes = 500;
 } // namespace
 
 void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
-  Snapshot &snapshot = evidence.snapshot;
+  const Snapshot &snapshot = evidence.snapshot;
   if (!count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == service_scope; }))
     return;
   u64 unknown = 0, open = 0, most_open = 0;

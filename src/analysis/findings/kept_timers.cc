@@ -18,7 +18,7 @@ constexpr u64 least_timers = 5000; // delays and time limits of calls are timers
 }
 
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
-  Snapshot &snapshot = evidence.snapshot;
+  const Snapshot &snapshot = evidence.snapshot;
   if (count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == queued_timer; }) <
       least_timers)
     return;

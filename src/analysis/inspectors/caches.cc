@@ -121,7 +121,7 @@ report::Table caches_table(const std::map<CacheKey, CacheGroup> &groups) {
 
 } // namespace
 
-void inspect_caches(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_caches(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const BaseTypes bases(runtime);
   FieldReader fields(runtime);

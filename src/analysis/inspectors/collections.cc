@@ -42,7 +42,7 @@ struct CollectionGroup {
   Address largest = 0;
 };
 
-FoundCollections find_collections(Snapshot &snapshot, const CollectionShapes &shapes) {
+FoundCollections find_collections(const Snapshot &snapshot, const CollectionShapes &shapes) {
   const ObjectIndex &index = snapshot.index();
   const References &references = snapshot.references();
   const Heap &heap = snapshot.heap();
@@ -125,7 +125,7 @@ struct CollectionKey {
 };
 using CollectionGroups = std::map<CollectionKey, CollectionGroup>;
 
-CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
+CollectionGroups groups_of(const Snapshot &snapshot, const FoundCollections &found) {
   std::vector<HeldObject> asked;
   asked.reserve(found.all.size());
   for (const FoundCollection &one : found.all)
@@ -157,7 +157,7 @@ CollectionGroups groups_of(Snapshot &snapshot, const FoundCollections &found) {
 
 } // namespace
 
-void inspect_collections(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_collections(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const CollectionShapes shapes(snapshot.runtime(), snapshot.references().types(), snapshot.index().count());
   const CollectionGroups groups = groups_of(snapshot, find_collections(snapshot, shapes));
   using G = CollectionGroups::value_type;

@@ -43,7 +43,7 @@ using ContextGroups = std::map<LoadContextKey, ContextGroup>;
 bool is_collectible(const std::string &state) { return state.starts_with("collectible"); }
 
 // Returns the number and bytes of the objects whose types belong to each LoaderAllocator.
-std::unordered_map<Address, Tally> objects_by_allocator(Snapshot &snapshot) {
+std::unordered_map<Address, Tally> objects_by_allocator(const Snapshot &snapshot) {
   std::unordered_map<Address, Address> allocators;
   const HeapTypes &types = snapshot.references().types();
   for (u32 i = 0; i < types.size(); ++i)
@@ -72,7 +72,7 @@ std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std:
 
 // Returns the path that keeps each object alive, elements folded: "static
 // Shop.Host.Stopping._invocationList[*]._target(its assembly's LoaderAllocator)". Unreachable objects have none.
-std::unordered_map<Address, std::string> ways_of(Snapshot &snapshot, const std::vector<Address> &objects) {
+std::unordered_map<Address, std::string> ways_of(const Snapshot &snapshot, const std::vector<Address> &objects) {
   std::unordered_map<Address, std::string> out;
   if (objects.empty())
     return out;
@@ -160,7 +160,7 @@ std::optional<std::string> context_state(FieldReader &fields, const Runtime &, A
   return *state == 1 ? what + ", unloading" : what;
 }
 
-void inspect_contexts(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const BaseTypes bases(runtime);
   const std::vector<TypedObject> contexts =

@@ -41,7 +41,7 @@ std::optional<std::string> connection_state(FieldReader &fields, const Runtime &
   return std::nullopt;
 }
 
-void inspect_db(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_db(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Data.Common.DbConnection", connection_state}};
   add_resources(snapshot, "db", kinds, answer);
 }

@@ -55,7 +55,7 @@ struct ContextKey {
 
 class ContextReader {
 public:
-  explicit ContextReader(Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
+  explicit ContextReader(const Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
     for (const TypedObject &one :
          objects_that(snapshot, [&](Address mt) { return runtime_.types().name(mt) == state_manager; }))
       if (const Address context = fields_.reference_or_null(one.address, "<Context>k__BackingField"))
@@ -168,7 +168,7 @@ report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
 }
 
 // Returns objects that belong to contexts and may refer to them.
-std::vector<Address> parts_of_contexts(Snapshot &snapshot) {
+std::vector<Address> parts_of_contexts(const Snapshot &snapshot) {
   return addresses_of(objects_that(snapshot, [&](Address mt) {
     const std::string &name = snapshot.runtime().types().name(mt);
     return name.starts_with(of_entity_framework) && name != of_entities[0] && !name.starts_with(of_entities[1]);
@@ -177,7 +177,7 @@ std::vector<Address> parts_of_contexts(Snapshot &snapshot) {
 
 } // namespace
 
-void inspect_ef(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_ef(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const BaseTypes bases(runtime);
   ContextReader reader(snapshot);

@@ -33,7 +33,7 @@ struct Multicast {
 
 class EventReader {
 public:
-  explicit EventReader(Snapshot &snapshot)
+  explicit EventReader(const Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(snapshot.references()) {}
 
   // Returns the delegates that are in no other delegate's list.
@@ -83,7 +83,7 @@ public:
   bool is_cut = false;
 
 private:
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   ReferenceReader reader_;
   u64 handlers_left_ = most_handlers_told;
@@ -141,7 +141,7 @@ report::Table events_table(const EventGroups &groups) {
 
 } // namespace
 
-FoundEvents find_events(Snapshot &snapshot, u64 least) {
+FoundEvents find_events(const Snapshot &snapshot, u64 least) {
   EventReader reader(snapshot);
   const std::vector<Multicast> all = reader.find(least);
   FoundEvents out;
@@ -176,7 +176,7 @@ FoundEvents find_events(Snapshot &snapshot, u64 least) {
   return out;
 }
 
-void inspect_events(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_events(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const FoundEvents found = find_events(snapshot);
   answer.tables.push_back(events_table(found.groups));
   if (!found.groups.empty())

@@ -26,6 +26,6 @@ struct FoundEvents {
 };
 
 // `least`: leaves out delegates with fewer handlers; if none is left, nothing more is looked at.
-FoundEvents find_events(Snapshot &snapshot, u64 least = 2);
+FoundEvents find_events(const Snapshot &snapshot, u64 least = 2);
 
 } // namespace dnheap

@@ -24,7 +24,7 @@ struct DueType {
 
 } // namespace
 
-void inspect_finalizers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_finalizers(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   ReferenceReader reader(snapshot.references());
   std::map<std::string, DueType> types;
   DueType sum;

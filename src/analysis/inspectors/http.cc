@@ -4,7 +4,7 @@
 
 namespace dnheap {
 
-void inspect_http(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_http(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Net.Http.HttpMessageInvoker", disposed_state},
                                     {"System.Net.Http.HttpMessageHandler", nullptr},
                                     {"System.Net.Http.HttpConnectionPool", nullptr},

@@ -11,7 +11,7 @@
 
 namespace dnheap {
 
-using InspectFunction = void (*)(Snapshot &snapshot, const Question &question, report::Answer &answer);
+using InspectFunction = void (*)(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 struct Inspector {
   const char *name = "";
@@ -30,20 +30,20 @@ const Inspector *find_inspector(std::string_view name);
 // Returns their names, followed by `list`, for verbs.cc.
 Words inspector_words();
 
-void inspect_timers(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_events(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_collections(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_pools(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_contexts(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_finalizers(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_http(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_db(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_sockets(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_safe_handles(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_caches(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_di(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_requests(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_regex(Snapshot &snapshot, const Question &question, report::Answer &answer);
-void inspect_ef(Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_timers(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_events(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_collections(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_pools(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_contexts(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_finalizers(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_http(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_db(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_sockets(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_safe_handles(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_caches(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_di(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_requests(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_regex(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_ef(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

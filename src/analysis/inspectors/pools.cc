@@ -37,7 +37,7 @@ struct PooledKey {
 
 class PooledArrayReader {
 public:
-  explicit PooledArrayReader(Snapshot &snapshot)
+  explicit PooledArrayReader(const Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_), reader_(snapshot.references()) {}
 
   std::map<PooledKey, PooledArrays> read() {
@@ -96,7 +96,7 @@ private:
     to.bytes += align_up(opened.size, u64{fields_.pointer_size()});
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   FieldReader fields_;
   ReferenceReader reader_;
@@ -106,7 +106,7 @@ private:
 
 } // namespace
 
-void inspect_pools(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_pools(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   PooledArrayReader reader(snapshot);
   const std::map<PooledKey, PooledArrays> found = reader.read();
   const auto sorted = largest_first(found, &PooledArrays::bytes);

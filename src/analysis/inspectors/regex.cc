@@ -104,7 +104,7 @@ report::Table regex_table(const RegexGroups &groups) {
 }
 
 // Returns the regexes in RegexCache, which Regex.IsMatch(text, pattern) and the like use.
-std::set<Address> cached_regexes(Snapshot &snapshot, FieldReader &fields) {
+std::set<Address> cached_regexes(const Snapshot &snapshot, FieldReader &fields) {
   std::set<Address> out;
   TypeSystem &types = snapshot.runtime().types();
   for (const TypedObject &node : objects_that(
@@ -115,7 +115,7 @@ std::set<Address> cached_regexes(Snapshot &snapshot, FieldReader &fields) {
 
 } // namespace
 
-void inspect_regex(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_regex(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const BaseTypes bases(runtime);
   FieldReader fields(runtime);

@@ -53,7 +53,7 @@ struct FoundRequest {
 // Reads the heap for one answer.
 class Requests {
 public:
-  explicit Requests(Snapshot &snapshot)
+  explicit Requests(const Snapshot &snapshot)
       : snapshot_(snapshot), bases_(snapshot.runtime()), fields_(snapshot.runtime()) {}
 
   void read() {
@@ -150,7 +150,7 @@ private:
     return *is_modified ? "modified" : *is_loaded ? "loaded" : "not loaded";
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const BaseTypes bases_;
   FieldReader fields_;
   std::set<Address> kept_by_host_, served_; // contexts
@@ -191,7 +191,7 @@ u64 FoundRequests::in_flight() const {
   return out;
 }
 
-std::shared_ptr<const FoundRequests> find_requests(Snapshot &snapshot) {
+std::shared_ptr<const FoundRequests> find_requests(const Snapshot &snapshot) {
   return snapshot.kept<FoundRequests>([&] {
     Requests requests(snapshot);
     requests.read();
@@ -199,7 +199,7 @@ std::shared_ptr<const FoundRequests> find_requests(Snapshot &snapshot) {
   });
 }
 
-void inspect_requests(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_requests(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   const std::shared_ptr<const FoundRequests> found = find_requests(snapshot);
   const RequestGroups &groups = found->groups;
   answer.tables.push_back(requests_table(groups));

@@ -27,6 +27,6 @@ struct FoundRequests {
   u64 in_flight() const;
 };
 
-std::shared_ptr<const FoundRequests> find_requests(Snapshot &snapshot);
+std::shared_ptr<const FoundRequests> find_requests(const Snapshot &snapshot);
 
 } // namespace dnheap

@@ -27,12 +27,12 @@ std::optional<std::string> socket_state(FieldReader &fields, const Runtime &runt
 
 } // namespace
 
-void inspect_sockets(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_sockets(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Net.Sockets.Socket", socket_state}};
   add_resources(snapshot, "sockets", kinds, answer);
 }
 
-void inspect_safe_handles(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_safe_handles(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Runtime.InteropServices.SafeHandle", safe_handle_state}};
   add_resources(snapshot, "safehandles", kinds, answer);
 }

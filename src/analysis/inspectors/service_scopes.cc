@@ -74,7 +74,7 @@ report::Table scopes_table(const ScopeGroups &groups) {
 
 } // namespace
 
-ScopeGroups find_service_scopes(Snapshot &snapshot, u64 &unknown) {
+ScopeGroups find_service_scopes(const Snapshot &snapshot, u64 &unknown) {
   const Runtime &runtime = snapshot.runtime();
   FieldReader fields(runtime);
   const std::vector<TypedObject> objects =
@@ -99,7 +99,7 @@ ScopeGroups find_service_scopes(Snapshot &snapshot, u64 &unknown) {
   return groups;
 }
 
-std::map<Address, u64> disposables_by_type(Snapshot &snapshot, Address scope) {
+std::map<Address, u64> disposables_by_type(const Snapshot &snapshot, Address scope) {
   constexpr u64 most_looked_at = 1 << 20;
   FieldReader fields(snapshot.runtime());
   std::map<Address, u64> out;
@@ -110,7 +110,7 @@ std::map<Address, u64> disposables_by_type(Snapshot &snapshot, Address scope) {
   return out;
 }
 
-void inspect_di(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_di(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   u64 unknown = 0;
   const ScopeGroups groups = find_service_scopes(snapshot, unknown);
   answer.tables.push_back(scopes_table(groups));

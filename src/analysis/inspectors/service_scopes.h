@@ -23,8 +23,8 @@ inline constexpr const char *service_scope =
     "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope";
 
 // `unknown`: how many have other fields than they should have.
-ScopeGroups find_service_scopes(Snapshot &snapshot, u64 &unknown);
+ScopeGroups find_service_scopes(const Snapshot &snapshot, u64 &unknown);
 // Returns how many objects of each MethodTable the scope will dispose of.
-std::map<Address, u64> disposables_by_type(Snapshot &snapshot, Address scope);
+std::map<Address, u64> disposables_by_type(const Snapshot &snapshot, Address scope);
 
 } // namespace dnheap

@@ -63,7 +63,7 @@ std::string milliseconds_text(u32 ms) {
 
 class TimerReader {
 public:
-  explicit TimerReader(Snapshot &snapshot)
+  explicit TimerReader(const Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_) {}
 
   std::vector<FoundTimer> read() {
@@ -181,7 +181,7 @@ private:
     to.target_type = known->second.second;
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   const BaseTypes bases_;
   FieldReader fields_;
@@ -232,7 +232,7 @@ report::Table timers_table(const TimerGroups &groups) {
 
 } // namespace
 
-TimerGroups find_timers(Snapshot &snapshot, u64 &unknown) {
+TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown) {
   TimerReader reader(snapshot);
   const std::vector<FoundTimer> timers = reader.read();
   unknown = reader.unknown;
@@ -253,7 +253,7 @@ TimerGroups find_timers(Snapshot &snapshot, u64 &unknown) {
   return groups;
 }
 
-void inspect_timers(Snapshot &snapshot, const Question &, report::Answer &answer) {
+void inspect_timers(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   u64 unknown = 0;
   const TimerGroups groups = find_timers(snapshot, unknown);
   answer.tables.push_back(timers_table(groups));

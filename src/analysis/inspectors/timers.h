@@ -27,6 +27,6 @@ struct TimerGroup {
 using TimerGroups = std::map<TimerKey, TimerGroup>;
 
 // `unknown`: how many have other fields than they should have.
-TimerGroups find_timers(Snapshot &snapshot, u64 &unknown);
+TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown);
 
 } // namespace dnheap

@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Names names_on_heap(Snapshot &snapshot) {
+Names names_on_heap(const Snapshot &snapshot) {
   Names out;
   for (const TypeTally &type : snapshot.tally().types)
     out.push_back(snapshot.runtime().types().name(type.method_table));
@@ -73,7 +73,7 @@ std::string suggestion(const Names &names, const std::string &word) {
                       : ", did you mean '" + *full_name[best] + "'?";
 }
 
-[[noreturn]] void fail(Snapshot &snapshot, const Names &names, const std::string &word, const char *what) {
+[[noreturn]] void fail(const Snapshot &snapshot, const Names &names, const std::string &word, const char *what) {
   const bool all = snapshot.heap().gaps().empty() && snapshot.tally().walk.gaps.empty();
   const Notes unknown = snapshot.runtime().types().notes();
   throw NotFound(std::string("no type on this heap") + (all ? "" : ", as far as it could be read,") + " is called '" +
@@ -83,7 +83,7 @@ std::string suggestion(const Names &names, const std::string &word) {
 }
 
 // A word such as "0x7f00c0de" cannot be a name.
-std::optional<std::string> name_at(Snapshot &snapshot, const std::string &word) {
+std::optional<std::string> name_at(const Snapshot &snapshot, const std::string &word) {
   const std::optional<Address> address = word.starts_with("0x") ? written_address(word) : std::nullopt;
   if (!address || !is_method_table(snapshot, *address))
     return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<std::string> name_at(Snapshot &snapshot, const std::string &word) 
 }
 
 // Finds a full name, a C# name, or a MethodTable's address; otherwise returns no names.
-NamedTypes called(Snapshot &snapshot, const Names &names, const std::string &word) {
+NamedTypes called(const Snapshot &snapshot, const Names &names, const std::string &word) {
   if (std::optional<std::string> name = name_at(snapshot, word))
     return {NamedTypes::How::method_table, {std::move(*name)}};
   if (std::binary_search(names.begin(), names.end(), word))
@@ -117,7 +117,7 @@ std::string NamedTypes::note(const std::string &word) const {
   return names.size() > most ? out + " and " + count_text(names.size() - most) + " more" : out;
 }
 
-NamedTypes types_called(Snapshot &snapshot, const std::string &word) {
+NamedTypes types_called(const Snapshot &snapshot, const std::string &word) {
   const Names names = names_on_heap(snapshot);
   NamedTypes out = called(snapshot, names, word);
   if (out.names.empty())
@@ -125,7 +125,7 @@ NamedTypes types_called(Snapshot &snapshot, const std::string &word) {
   return out;
 }
 
-std::vector<std::string> names_called(Snapshot &snapshot, const std::vector<std::string> &words) {
+std::vector<std::string> names_called(const Snapshot &snapshot, const std::vector<std::string> &words) {
   std::vector<std::string> out;
   for (const std::string &word : words)
     for (const std::string &name : types_called(snapshot, word).names)
@@ -133,7 +133,7 @@ std::vector<std::string> names_called(Snapshot &snapshot, const std::vector<std:
   return out;
 }
 
-NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word) {
+NamedTypes types_called_or_like(const Snapshot &snapshot, const std::string &word) {
   const Names names = names_on_heap(snapshot);
   NamedTypes out = called(snapshot, names, word);
   if (!out.names.empty())
@@ -148,7 +148,7 @@ NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word) {
   return out;
 }
 
-NamedTypes types_like(Snapshot &snapshot, const std::string &text) {
+NamedTypes types_like(const Snapshot &snapshot, const std::string &text) {
   const Names names = names_on_heap(snapshot);
   if (std::optional<std::string> name = name_at(snapshot, text))
     return {NamedTypes::How::method_table, {std::move(*name)}};

@@ -21,12 +21,12 @@ struct NamedTypes {
 
 // Accepts a full name, a C# name, or the address of a MethodTable with 0x. Throws NotFound, which suggests a similar
 // name.
-NamedTypes types_called(Snapshot &snapshot, const std::string &word);
+NamedTypes types_called(const Snapshot &snapshot, const std::string &word);
 // Returns the names that all these words mean, for --hub. Throws as types_called().
-std::vector<std::string> names_called(Snapshot &snapshot, const std::vector<std::string> &words);
+std::vector<std::string> names_called(const Snapshot &snapshot, const std::vector<std::string> &words);
 // The same, or an expression (RE2, not anchored). Throws UsageError if it is neither.
-NamedTypes types_called_or_like(Snapshot &snapshot, const std::string &word);
+NamedTypes types_called_or_like(const Snapshot &snapshot, const std::string &word);
 // Accepts an expression or, if it matches no type, a C# name. The result may be empty. Throws UsageError.
-NamedTypes types_like(Snapshot &snapshot, const std::string &expression);
+NamedTypes types_like(const Snapshot &snapshot, const std::string &expression);
 
 } // namespace dnheap

@@ -32,7 +32,7 @@ std::optional<Address> written_address(std::string_view text) {
   return number(digits, 16);
 }
 
-std::optional<Address> find_address(Snapshot &snapshot, const std::string &subject) {
+std::optional<Address> find_address(const Snapshot &snapshot, const std::string &subject) {
   if (!has_prefix(subject) && subject.find_first_of("0123456789") == std::string::npos)
     return std::nullopt;
   const std::optional<Address> hex = written_address(subject), decimal = number(subject, 10);
@@ -42,14 +42,14 @@ std::optional<Address> find_address(Snapshot &snapshot, const std::string &subje
   return decimal && (!hex || (!leads_somewhere(hex) && leads_somewhere(decimal))) ? decimal : hex;
 }
 
-Address address_of_subject(Snapshot &snapshot, const Question &question) {
+Address address_of_subject(const Snapshot &snapshot, const Question &question) {
   if (std::optional<Address> address = find_address(snapshot, question.subject))
     return *address;
   throw UsageError("'" + question.subject +
                    "' is not an address such as 0x7f00c0de1234; dnheap objects --type lists those of a type");
 }
 
-bool is_method_table(Snapshot &snapshot, Address address) {
+bool is_method_table(const Snapshot &snapshot, Address address) {
   return address % snapshot.runtime().memory().format().pointer_size == 0 &&
          snapshot.runtime().types().object_layout(address).has_value();
 }

@@ -14,11 +14,11 @@ std::optional<Address> written_address(std::string_view text);
 
 // Returns the address that a word means: hexadecimal or, if nothing is at that address, decimal. Nullopt if it is
 // something else, perhaps a type's name ("Face" has only hexadecimal digits too).
-std::optional<Address> find_address(Snapshot &snapshot, const std::string &subject);
+std::optional<Address> find_address(const Snapshot &snapshot, const std::string &subject);
 // The same for verbs that accept nothing else. Throws UsageError.
-Address address_of_subject(Snapshot &snapshot, const Question &question);
+Address address_of_subject(const Snapshot &snapshot, const Question &question);
 
 // True if it is the address of a MethodTable (in NativeAOT: of an EEType).
-bool is_method_table(Snapshot &snapshot, Address address);
+bool is_method_table(const Snapshot &snapshot, Address address);
 
 } // namespace dnheap

@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-ObjectView::ObjectView(Snapshot &snapshot)
+ObjectView::ObjectView(const Snapshot &snapshot)
     : snapshot_(snapshot), index_(snapshot.index()), references_(snapshot.references()), reader_(references_),
       fields_(snapshot.runtime().fields()), suspended_(snapshot) {}
 

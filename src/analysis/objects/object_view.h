@@ -20,7 +20,7 @@ const ObjectRange *range_of(const Heap &heap, Address object);
 
 class ObjectView {
 public:
-  explicit ObjectView(Snapshot &snapshot);
+  explicit ObjectView(const Snapshot &snapshot);
 
   // Returns the object at an address, or the one that contains it; `note` says so in that case. Throws Error that says
   // what is at the address instead.
@@ -65,7 +65,7 @@ private:
   };
   const Calls &calls(ObjectId object);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const ObjectIndex &index_;
   const References &references_;
   ReferenceReader reader_;

@@ -4,7 +4,7 @@
 
 namespace dnheap {
 
-FirstOwners::FirstOwners(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree)
+FirstOwners::FirstOwners(const Snapshot &snapshot, std::shared_ptr<const RankedTree> tree)
     : snapshot_(snapshot), paths_(ranked_paths(snapshot, std::move(tree))), ranks_(ranks_of_owners(snapshot)) {
   for (const std::optional<ShortestPaths> &search : paths_->searches())
     if (search)

@@ -15,7 +15,7 @@ inline constexpr const char *and_others = " and others";
 class FirstOwners {
 public:
   // `tree`: given if the caller has it in any case, as for RankedPaths.
-  explicit FirstOwners(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree = nullptr);
+  explicit FirstOwners(const Snapshot &snapshot, std::shared_ptr<const RankedTree> tree = nullptr);
 
   // Returns the first owner, or null if nothing holds the object. Valid as long as this.
   const RankedOwners::Owner *of(ObjectId object);
@@ -27,7 +27,7 @@ private:
   };
   OwnerId climb(Search &search, ObjectId object);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const std::shared_ptr<const RankedPaths> paths_;
   const std::vector<OwnerRank> ranks_;
   std::vector<Search> searches_;

@@ -11,7 +11,7 @@
 
 namespace dnheap {
 
-Holding::Holding(Snapshot &snapshot, const Question &question)
+Holding::Holding(const Snapshot &snapshot, const Question &question)
     : snapshot_(snapshot), graph_(snapshot.graph()), types_(snapshot.references().types()),
       filter_(snapshot, question) {
   if (!question.plain)

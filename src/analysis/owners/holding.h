@@ -11,14 +11,14 @@ namespace dnheap {
 
 class Holding {
 public:
-  Holding(Snapshot &snapshot, const Question &question);
+  Holding(const Snapshot &snapshot, const Question &question);
 
   const DominatorTree &tree() const { return ranked_ ? ranked_->tree : snapshot_.dominators(); }
   u32 owner_count() const;
   RankedOwners::Owner owner(OwnerId id) const; // numbered as in the tree
   Owners owners() const;
   bool is_plain() const { return !ranked_; }
-  Snapshot &snapshot() { return snapshot_; }
+  const Snapshot &snapshot() { return snapshot_; }
   Retained all() const { return all_; }
   // One line per owner; shared objects, unreachable objects and frozen objects have lines with names of their own.
   // Largest first.
@@ -45,7 +45,7 @@ public:
   Retained frozen() const;
 
 private:
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const ObjectGraph &graph_;
   std::shared_ptr<const RankedTree> ranked_; // null: --plain
   const HeapTypes &types_;

@@ -15,7 +15,7 @@ namespace dnheap {
 namespace {
 
 // Maps each TypeId to the index of the last of `bases` that the type derives from; bases.size() if none.
-std::vector<u8> bases_by_type(Snapshot &snapshot, std::span<const char *const> bases) {
+std::vector<u8> bases_by_type(const Snapshot &snapshot, std::span<const char *const> bases) {
   const HeapTypes &types = snapshot.references().types();
   const BaseTypes is(snapshot.runtime());
   std::vector<u8> out(types.size(), static_cast<u8>(bases.size()));
@@ -26,7 +26,7 @@ std::vector<u8> bases_by_type(Snapshot &snapshot, std::span<const char *const> b
   return out;
 }
 
-std::string most_held_by(Snapshot &snapshot, const std::vector<ObjectId> &objects) {
+std::string most_held_by(const Snapshot &snapshot, const std::vector<ObjectId> &objects) {
   std::vector<HeldObject> asked;
   for (ObjectId object : objects)
     asked.push_back({snapshot.index().address(object), 1});
@@ -41,7 +41,7 @@ std::string most_held_by(Snapshot &snapshot, const std::vector<ObjectId> &object
 
 } // namespace
 
-KeptResources find_kept_resources(Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive) {
+KeptResources find_kept_resources(const Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive) {
   constexpr const char *bases[] = {"System.Runtime.Loader.AssemblyLoadContext", "System.Net.Http.HttpClient",
                                    "System.Data.Common.DbConnection", "System.Reflection.LoaderAllocator"};
   const std::vector<u8> base_of = bases_by_type(snapshot, bases);

@@ -27,6 +27,6 @@ struct KeptResources {
 };
 
 // Looks at objects for which `is_alive` is true.
-KeptResources find_kept_resources(Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive);
+KeptResources find_kept_resources(const Snapshot &snapshot, const std::function<bool(ObjectId)> &is_alive);
 
 } // namespace dnheap

@@ -97,7 +97,7 @@ private:
   const std::string &name(TreePlace at) { return holding_.name(holding_.type(*tree_.object(at))); }
 
   Holding &holding_;
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const DominatorTree &tree_;
   const Insides insides_;
   std::map<Key, OwnerPart> parts_;

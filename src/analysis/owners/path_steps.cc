@@ -66,7 +66,7 @@ private:
 };
 
 // `source`: the text at the beginning of the signatures.
-void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects, std::string_view source,
+void add_steps(const Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects, std::string_view source,
                PathSteps &out) {
   FoldedFields fields;
   for (u64 i = 0; i < objects.size(); ++i) {
@@ -93,7 +93,7 @@ void add_steps(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> o
   out.way = signature(source, fields.fields());
 }
 
-PathSteps steps_of(Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
+PathSteps steps_of(const Snapshot &snapshot, ObjectView &view, const OwnedPath &path, const Root *root) {
   PathSteps out;
   const WayOwner owner = way_owner(snapshot, path.owner);
   out.root = root_facts(snapshot, path.owner, root);
@@ -134,7 +134,7 @@ std::vector<PathStep> without_insides(const std::vector<PathStep> &steps) {
 
 } // namespace
 
-std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root) {
+std::vector<report::Fact> root_facts(const Snapshot &snapshot, OwnerId owner, const Root *root) {
   const RootSet &roots = snapshot.roots();
   const WayOwner of = way_owner(snapshot, owner);
   std::vector<report::Fact> facts = {
@@ -149,7 +149,7 @@ std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Ro
   return facts;
 }
 
-std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths) {
+std::vector<PathSteps> path_steps(const Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths) {
   std::map<std::pair<OwnerId, Address>, const Root *> begins; // one pass over the roots, because there may be millions
   for (const OwnedPath &path : paths)
     begins.emplace(std::pair(path.owner, view.address(path.objects.front())), nullptr);
@@ -164,7 +164,7 @@ std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::spa
   return out;
 }
 
-PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects) {
+PathSteps steps_between(const Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects) {
   PathSteps out;
   out.owner = view.type_name(objects.front());
   out.root = {{"kind", "object"},

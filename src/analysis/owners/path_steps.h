@@ -28,13 +28,13 @@ struct PathSteps {
   std::string way;             // signature of owner and fields, folded
 };
 
-std::vector<PathSteps> path_steps(Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
+std::vector<PathSteps> path_steps(const Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
 
 // Describes a path between two objects; `objects` are those on it, and the first one stands for the root.
-PathSteps steps_between(Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects);
+PathSteps steps_between(const Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects);
 
 // Returns facts about `root`, or about its owner if `root` is null.
-std::vector<report::Fact> root_facts(Snapshot &snapshot, OwnerId owner, const Root *root);
+std::vector<report::Fact> root_facts(const Snapshot &snapshot, OwnerId owner, const Root *root);
 
 // "static Shop.Cache._items._entries[17].value(._next)×12": the path on one line; repeats are shown once.
 std::string path_text(const PathSteps &path);

@@ -38,7 +38,7 @@ OwnerRank rank_of(const RootOwners::Owner &owner, std::string_view name, const F
 
 using ObjectsByType = std::map<std::string_view, std::vector<ObjectId>>;
 
-ObjectsByType objects_by_type(Snapshot &snapshot, const std::set<std::string_view> &names) {
+ObjectsByType objects_by_type(const Snapshot &snapshot, const std::set<std::string_view> &names) {
   const ObjectGraph &graph = snapshot.graph();
   const HeapTypes &types = snapshot.references().types();
   std::vector<std::vector<ObjectId> *> wanted(types.size());
@@ -56,7 +56,7 @@ ObjectsByType objects_by_type(Snapshot &snapshot, const std::set<std::string_vie
 
 // True if a short search meets all of `wanted`. It begins with the framework's roots, leaves large arrays for later,
 // and gives up after most_edges edges; false then means unknown.
-bool are_reached(Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
+bool are_reached(const Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
   constexpr u64 most_edges = 1 << 20, large = 1024;
   const Edges edges = snapshot.graph().edges();
   std::vector<std::vector<OwnedRoot>> roots = roots_by_rank(snapshot);
@@ -91,7 +91,7 @@ bool are_reached(Snapshot &snapshot, const std::vector<ObjectId> &wanted) {
 }
 
 // Removes dead hubs: otherwise garbage would be an owner.
-void keep_live(Snapshot &snapshot, std::vector<ObjectId> &hubs) {
+void keep_live(const Snapshot &snapshot, std::vector<ObjectId> &hubs) {
   if (hubs.empty() || are_reached(snapshot, hubs))
     return;
   const HeapBits &live = snapshot.live().objects;
@@ -99,7 +99,7 @@ void keep_live(Snapshot &snapshot, std::vector<ObjectId> &hubs) {
 }
 
 // Returns those of `all` that hubs reach directly or through each other. A timer that is in no queue belongs to no hub.
-std::vector<ObjectId> linked_to(Snapshot &snapshot, const std::vector<ObjectId> &hubs,
+std::vector<ObjectId> linked_to(const Snapshot &snapshot, const std::vector<ObjectId> &hubs,
                                 const std::vector<ObjectId> &all) {
   const Edges edges = snapshot.graph().edges();
   ObjectBits left(all.empty() ? 0 : edges.objects());
@@ -151,7 +151,7 @@ const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
   return all;
 }
 
-bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path) {
+bool RankedOwners::leads_through_hub(const Snapshot &snapshot, std::span<const ObjectId> path) {
   bool was_linked = false;
   ReferenceReader reader(snapshot.references());
   OpenedObject opened;
@@ -172,7 +172,7 @@ bool RankedOwners::leads_through_hub(Snapshot &snapshot, std::span<const ObjectI
   return false;
 }
 
-WayHubs RankedOwners::way_hubs(Snapshot &snapshot) {
+WayHubs RankedOwners::way_hubs(const Snapshot &snapshot) {
   std::set<std::string_view> names;
   for (const Hub &hub : known_hubs())
     for (const char *name : {hub.type, hub.linked})
@@ -201,7 +201,7 @@ WayHubs RankedOwners::way_hubs(Snapshot &snapshot) {
   return out;
 }
 
-OwnerRank RankedOwners::first_early_hub(Snapshot &snapshot) {
+OwnerRank RankedOwners::first_early_hub(const Snapshot &snapshot) {
   OwnerRank first = OwnerRank::chance;
   const HeapTypes &types = snapshot.references().types();
   for (u32 i = 0; i < types.size(); ++i)
@@ -213,7 +213,7 @@ OwnerRank RankedOwners::first_early_hub(Snapshot &snapshot) {
 }
 
 // Removes objects of which there are too many to be hubs, and contexts that hold nothing.
-void RankedOwners::keep_holders(Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects) {
+void RankedOwners::keep_holders(const Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects) {
   if (objects.size() > hub.most() && hub.is_known)
     objects.clear();
   if (hub.rank == OwnerRank::flows) {
@@ -222,21 +222,23 @@ void RankedOwners::keep_holders(Snapshot &snapshot, const Hub &hub, std::vector<
   }
 }
 
-OwnerId RankedOwners::owner_of(Snapshot &snapshot, const Hub &hub) {
+OwnerId RankedOwners::owner_of(const Snapshot &snapshot, const Hub &hub) {
   return OwnerId{static_cast<u32>(snapshot.owners().owners.size() + static_cast<u64>(&hub - known_hubs().data()))};
 }
 
 // The container is the first hub.
-OwnerId container_of_services(Snapshot &snapshot) { return OwnerId{static_cast<u32>(snapshot.owners().owners.size())}; }
+OwnerId container_of_services(const Snapshot &snapshot) {
+  return OwnerId{static_cast<u32>(snapshot.owners().owners.size())};
+}
 
-bool is_hub(Snapshot &snapshot, OwnerId id) { return static_cast<u32>(id) >= snapshot.owners().owners.size(); }
+bool is_hub(const Snapshot &snapshot, OwnerId id) { return static_cast<u32>(id) >= snapshot.owners().owners.size(); }
 
 OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id) {
   const u32 i = static_cast<u32>(id);
   return i < ranks.size() ? ranks[i] : RankedOwners::known_hubs()[i - ranks.size()].rank;
 }
 
-WayOwner way_owner(Snapshot &snapshot, OwnerId id) {
+WayOwner way_owner(const Snapshot &snapshot, OwnerId id) {
   const std::vector<RootOwners::Owner> &owners = snapshot.owners().owners;
   if (is_hub(snapshot, id)) {
     const char *name = RankedOwners::known_hubs()[static_cast<u32>(id) - owners.size()].name;
@@ -260,7 +262,7 @@ const char *name_of(OwnerRank rank) {
   return "";
 }
 
-std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot) {
+std::vector<OwnerRank> ranks_of_owners(const Snapshot &snapshot) {
   const RootOwners &base = snapshot.owners();
   const RootSet &roots = snapshot.roots();
   const FrameworkNames framework(snapshot.assemblies());
@@ -274,7 +276,7 @@ std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot) {
   return out;
 }
 
-std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks) {
+std::vector<OwnedRoot> roots_that_count(const Snapshot &snapshot, OnStacks on_stacks) {
   std::vector<OwnedRoot> out;
   for (const OwnedRoot &root : snapshot.owned_roots().roots)
     if (on_stacks == OnStacks::count || !is_on_stack(snapshot.owners().owners[static_cast<u32>(root.owner)].kind))
@@ -282,7 +284,7 @@ std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks) 
   return out;
 }
 
-std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks) {
+std::vector<std::vector<OwnedRoot>> roots_by_rank(const Snapshot &snapshot, OnStacks on_stacks) {
   const std::vector<OwnerRank> rank = ranks_of_owners(snapshot);
   std::vector<std::vector<OwnedRoot>> out(static_cast<u64>(OwnerRank::chance) + 1);
   for (const OwnedRoot &root : roots_that_count(snapshot, on_stacks))
@@ -290,7 +292,7 @@ std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks o
   return out;
 }
 
-RankedOwners::RankedOwners(Snapshot &snapshot, std::span<const std::string> more) {
+RankedOwners::RankedOwners(const Snapshot &snapshot, std::span<const std::string> more) {
   std::vector<Hub> all;
   for (const std::string &type : more)
     if (std::none_of(known_hubs().begin(), known_hubs().end(), [&](const Hub &hub) { return type == hub.type; }))

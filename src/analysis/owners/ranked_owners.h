@@ -36,14 +36,14 @@ enum class OwnerRank : u8 {
 const char *name_of(OwnerRank rank); // "own", "own_frames", …
 
 // Returns the rank of each owner in Snapshot::owners(), by its number. Looks at each root.
-std::vector<OwnerRank> ranks_of_owners(Snapshot &snapshot);
+std::vector<OwnerRank> ranks_of_owners(const Snapshot &snapshot);
 
 enum class OnStacks : u8 { count, left_out };
 
 // Returns the roots, with the owners of Snapshot::owners(). OnStacks::left_out leaves out those on stacks.
-std::vector<OwnedRoot> roots_that_count(Snapshot &snapshot, OnStacks on_stacks);
+std::vector<OwnedRoot> roots_that_count(const Snapshot &snapshot, OnStacks on_stacks);
 // Returns the roots by rank, with the owners of Snapshot::owners(). Path searches begin with the first ranks.
-std::vector<std::vector<OwnedRoot>> roots_by_rank(Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
+std::vector<std::vector<OwnedRoot>> roots_by_rank(const Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
 // The owner at the beginning of a path: an owner of Snapshot::owners() or, with a number after theirs, a hub. A hub
 // owns what it holds, whoever reaches the hub.
@@ -52,9 +52,9 @@ struct WayOwner {
   const char *kind = "hub"; // as name_of(RootKind)
   bool is_static = false, conservative = false;
 };
-OwnerId container_of_services(Snapshot &snapshot);
-bool is_hub(Snapshot &snapshot, OwnerId id);
-WayOwner way_owner(Snapshot &snapshot, OwnerId id);
+OwnerId container_of_services(const Snapshot &snapshot);
+bool is_hub(const Snapshot &snapshot, OwnerId id);
+WayOwner way_owner(const Snapshot &snapshot, OwnerId id);
 // Returns the rank of a path's owner; `ranks` are those of Snapshot::owners().
 OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
 
@@ -75,7 +75,7 @@ public:
   };
 
   // `more`: full names of further types whose objects are hubs; all objects of one type are one owner.
-  explicit RankedOwners(Snapshot &snapshot, std::span<const std::string> more = {});
+  explicit RankedOwners(const Snapshot &snapshot, std::span<const std::string> more = {});
   RankedOwners(const RankedOwners &) = delete;
 
   const Owner &operator[](OwnerId id) const { return list_[static_cast<u32>(id)]; }
@@ -85,19 +85,19 @@ public:
 
   // Returns the hubs. Looks at the type of each object, and walks the heap if a short search cannot decide which are
   // alive.
-  static WayHubs way_hubs(Snapshot &snapshot);
+  static WayHubs way_hubs(const Snapshot &snapshot);
   // Returns the first rank that has a hub in the heap, alive or not; `chance` if there is none. Looks at all types.
-  static OwnerRank first_early_hub(Snapshot &snapshot);
+  static OwnerRank first_early_hub(const Snapshot &snapshot);
   // True if the path leads through a hub or the DI container. Looks at the types of the objects on the path.
-  static bool leads_through_hub(Snapshot &snapshot, std::span<const ObjectId> path);
+  static bool leads_through_hub(const Snapshot &snapshot, std::span<const ObjectId> path);
 
 private:
-  friend WayOwner way_owner(Snapshot &snapshot, OwnerId id);
+  friend WayOwner way_owner(const Snapshot &snapshot, OwnerId id);
   friend OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
   struct Hub;
   static const std::vector<Hub> &known_hubs();
-  static OwnerId owner_of(Snapshot &snapshot, const Hub &hub);
-  static void keep_holders(Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects);
+  static OwnerId owner_of(const Snapshot &snapshot, const Hub &hub);
+  static void keep_holders(const Snapshot &snapshot, const Hub &hub, std::vector<ObjectId> &objects);
   void add_hub(const Hub &hub, const std::vector<ObjectId> &hubs, const std::vector<ObjectId> &linked, u64 objects);
 
   std::vector<Owner> list_;

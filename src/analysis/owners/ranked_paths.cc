@@ -45,7 +45,8 @@ std::vector<ObjectId> objects_of(const std::vector<OwnedRoot> &roots) {
 
 } // namespace
 
-RankedPaths::RankedPaths(Snapshot &snapshot, ObjectId only, OnStacks on_stacks, std::shared_ptr<const RankedTree> tree)
+RankedPaths::RankedPaths(const Snapshot &snapshot, ObjectId only, OnStacks on_stacks,
+                         std::shared_ptr<const RankedTree> tree)
     : tree_(std::move(tree)) {
   if (tree_)
     direct_.emplace(snapshot.graph().edges(), tree_->tree, snapshot.threads(), snapshot.watch());
@@ -123,12 +124,12 @@ std::optional<OwnedPath> RankedPaths::find(ObjectId object) const {
   return OwnedPath{*search->owner(objects.front()), std::move(objects)};
 }
 
-std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree) {
+std::shared_ptr<const RankedPaths> ranked_paths(const Snapshot &snapshot, std::shared_ptr<const RankedTree> tree) {
   return snapshot.kept<RankedPaths>(
       [&] { return std::make_shared<RankedPaths>(snapshot, no_object, OnStacks::count, std::move(tree)); });
 }
 
-RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_stacks) {
+RankedPath find_ranked_path(const Snapshot &snapshot, ObjectId object, OnStacks on_stacks) {
   const RootsByRank roots = roots_by_rank(snapshot, on_stacks);
   PathSearch search(snapshot.index(), snapshot.references(), object, snapshot.threads(), snapshot.watch(),
                     snapshot.roots().holders);

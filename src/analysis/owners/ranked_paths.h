@@ -17,7 +17,7 @@ class RankedPaths {
 public:
   // `only`: the only object that will be asked about. `tree`: if the caller has one in any case, it saves memory and
   // costs time; the answers are the same.
-  explicit RankedPaths(Snapshot &snapshot, ObjectId only = no_object, OnStacks on_stacks = OnStacks::count,
+  explicit RankedPaths(const Snapshot &snapshot, ObjectId only = no_object, OnStacks on_stacks = OnStacks::count,
                        std::shared_ptr<const RankedTree> tree = nullptr);
   RankedPaths(const RankedPaths &) = delete;
 
@@ -34,7 +34,8 @@ private:
 };
 
 // Returns the RankedPaths of all objects, kept with the snapshot. `tree` is used if they are not made yet.
-std::shared_ptr<const RankedPaths> ranked_paths(Snapshot &snapshot, std::shared_ptr<const RankedTree> tree = nullptr);
+std::shared_ptr<const RankedPaths> ranked_paths(const Snapshot &snapshot,
+                                                std::shared_ptr<const RankedTree> tree = nullptr);
 
 // Finds the path to one object straight from the heap's memory. The shortest of all paths of a rank is also the
 // shortest of those that avoid queues, if it avoids queues itself. If it leads through one, RankedPaths decides.
@@ -43,6 +44,6 @@ struct RankedPath {
   u64 bad_references = 0;        // references in what the roots reach that are neither null nor lead to an object;
                                  // perhaps in dead objects
 };
-RankedPath find_ranked_path(Snapshot &snapshot, ObjectId object, OnStacks on_stacks = OnStacks::count);
+RankedPath find_ranked_path(const Snapshot &snapshot, ObjectId object, OnStacks on_stacks = OnStacks::count);
 
 } // namespace dnheap

@@ -11,11 +11,11 @@ constexpr const char *own_passes[] = {"single references", "fanned out",     "de
 
 } // namespace
 
-RankedTree::RankedTree(Snapshot &snapshot, std::span<const std::string> hubs)
+RankedTree::RankedTree(const Snapshot &snapshot, std::span<const std::string> hubs)
     : owners(snapshot, hubs),
       tree(snapshot.graph().edges(), snapshot.sizes(), owners.view(), snapshot.threads(), snapshot.watch()) {}
 
-std::shared_ptr<const RankedTree> ranked_tree(Snapshot &snapshot, std::span<const std::string> hubs) {
+std::shared_ptr<const RankedTree> ranked_tree(const Snapshot &snapshot, std::span<const std::string> hubs) {
   if (!hubs.empty())
     return std::make_shared<RankedTree>(snapshot, hubs);
   return snapshot.kept<RankedTree>([&] { return std::make_shared<RankedTree>(snapshot); });

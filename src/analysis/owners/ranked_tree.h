@@ -15,10 +15,10 @@ struct RankedTree {
   DominatorTree tree;
 
   // `hubs`: as for RankedOwners.
-  explicit RankedTree(Snapshot &snapshot, std::span<const std::string> hubs = {});
+  explicit RankedTree(const Snapshot &snapshot, std::span<const std::string> hubs = {});
 };
 
-std::shared_ptr<const RankedTree> ranked_tree(Snapshot &snapshot, std::span<const std::string> hubs = {});
+std::shared_ptr<const RankedTree> ranked_tree(const Snapshot &snapshot, std::span<const std::string> hubs = {});
 
 // Adds the cost of making one to the plan.
 void foresee_ranked(Plan &plan);

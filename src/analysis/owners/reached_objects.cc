@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-ReachedObjects::ReachedObjects(Snapshot &snapshot, const DominatorTree &tree)
+ReachedObjects::ReachedObjects(const Snapshot &snapshot, const DominatorTree &tree)
     : all(snapshot.index().starts().shared_places()) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();

@@ -12,7 +12,7 @@
 namespace dnheap {
 
 struct ReachedObjects {
-  ReachedObjects(Snapshot &snapshot, const DominatorTree &tree);
+  ReachedObjects(const Snapshot &snapshot, const DominatorTree &tree);
 
   HeapBits all;
   std::vector<u64> by_type; // number of objects, by TypeId

@@ -34,7 +34,7 @@ struct Fan { // children of a place
 
 class Finder {
 public:
-  Finder(Snapshot &snapshot, std::span<const std::string> hubs, double least_share)
+  Finder(const Snapshot &snapshot, std::span<const std::string> hubs, double least_share)
       : snapshot_(snapshot), graph_(snapshot.graph()), ranked_(ranked_tree(snapshot, hubs)), owners_(ranked_->owners),
         tree_(ranked_->tree), view_(snapshot), insides_(snapshot.runtime(), snapshot.references().types()) {
     const Retained live = tree_.reached();
@@ -495,7 +495,7 @@ private:
     return out_.list.back();
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const ObjectGraph &graph_;
   const std::shared_ptr<const RankedTree> ranked_;
   const RankedOwners &owners_;
@@ -525,7 +525,7 @@ void foresee_suspects(Plan &plan) {
   plan.then("live objects").perhaps("breadth-first search").perhaps("holders");
 }
 
-Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs, double least_share) {
+Suspects find_suspects(const Snapshot &snapshot, std::span<const std::string> hubs, double least_share) {
   return Finder(snapshot, hubs, least_share).run();
 }
 

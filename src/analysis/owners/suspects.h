@@ -24,7 +24,7 @@ struct Suspects {
 };
 
 // Returns the suspects that hold at least `least_share` of the live bytes, 32 at most. `hubs`: as for RankedOwners.
-Suspects find_suspects(Snapshot &snapshot, std::span<const std::string> hubs = {}, double least_share = 0.02);
+Suspects find_suspects(const Snapshot &snapshot, std::span<const std::string> hubs = {}, double least_share = 0.02);
 
 // Adds the cost of find_suspects to the plan.
 void foresee_suspects(Plan &plan);

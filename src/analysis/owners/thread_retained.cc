@@ -9,7 +9,7 @@ namespace dnheap {
 
 // Owner numbers: each thread by its precise roots, then one for all that is no thread, then each thread by words that
 // may be references by chance.
-std::map<Address, u64> retained_by_threads(Snapshot &snapshot) {
+std::map<Address, u64> retained_by_threads(const Snapshot &snapshot) {
   const RootSet &roots = snapshot.roots();
   const ObjectGraph &graph = snapshot.graph();
   const ObjectIndex &index = snapshot.index();

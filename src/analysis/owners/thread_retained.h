@@ -9,6 +9,6 @@
 namespace dnheap {
 
 // Returns bytes by the address of the runtime's Thread. A thread that holds nothing alone has no entry.
-std::map<Address, u64> retained_by_threads(Snapshot &snapshot);
+std::map<Address, u64> retained_by_threads(const Snapshot &snapshot);
 
 } // namespace dnheap

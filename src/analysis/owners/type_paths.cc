@@ -16,7 +16,7 @@ namespace dnheap {
 namespace {
 
 // Returns a flag per TypeId.
-std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
+std::vector<bool> marked(const Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
   const HeapTypes &types = snapshot.references().types();
   std::vector<bool> out(types.size());
   for (u32 i = 0; i < types.size(); ++i)
@@ -28,7 +28,7 @@ std::vector<bool> marked(Snapshot &snapshot, const std::function<bool(Address)> 
 // are named, so each reference is looked at once however many an array has.
 class StepNames {
 public:
-  StepNames(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
+  StepNames(const Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
       : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()), insides_(insides) {}
 
   u32 step(ObjectId from, ObjectId to) {
@@ -60,7 +60,7 @@ private:
     return at->second;
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   ObjectView &view_;
   const ShortestPaths &search_;
   LargeArray<u32> label_; // number of the step that leads to an object, by ObjectId; 0: not yet named
@@ -85,7 +85,7 @@ struct Held {
 };
 
 // Computes how much would be freed with the instances of each of the groups with most bytes.
-void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
+void add_retained(const Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
   RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
   std::vector<u32> order(paths.size());
@@ -104,7 +104,7 @@ void add_retained(Snapshot &snapshot, const std::vector<Held> &instances, std::v
 // Folds the paths of the instances that one search met.
 class Folding {
 public:
-  Folding(Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
+  Folding(const Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
       : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, insides, search) {}
 
   void add(std::span<const ObjectId> instances, TypePaths &out, std::vector<Held> &held) {
@@ -149,7 +149,7 @@ private:
     return to;
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   ObjectView &view_;
   const ShortestPaths &search_;
   StepNames names_;
@@ -157,7 +157,7 @@ private:
 
 } // namespace
 
-TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
+TypePaths find_type_paths(const Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
   std::vector<ObjectId> instances = instances_of(snapshot.graph(), marked(snapshot, is_meant));
   TypePaths out;
   out.instances = instances.size();

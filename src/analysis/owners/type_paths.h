@@ -37,6 +37,6 @@ struct TypePaths {
 };
 
 // `is_meant`: true for the MethodTables of the types to find.
-TypePaths find_type_paths(Snapshot &snapshot, const std::function<bool(Address)> &is_meant);
+TypePaths find_type_paths(const Snapshot &snapshot, const std::function<bool(Address)> &is_meant);
 
 } // namespace dnheap

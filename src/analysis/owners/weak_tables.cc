@@ -18,7 +18,7 @@ constexpr u64 most_handles = 1 << 20;      // more are not looked up
 constexpr u64 most_entry_bytes = 64 << 20; // entries beyond this are not read
 
 // The key of each dependent handle that has one of `keys`, by the handle's address.
-std::unordered_map<Address, Address> handles_of(Snapshot &snapshot, const std::vector<Address> &keys) {
+std::unordered_map<Address, Address> handles_of(const Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, Address> out;
   const std::unordered_set<Address> wanted(keys.begin(), keys.end());
   Notes ignored; // already reported where roots are read
@@ -32,7 +32,7 @@ std::unordered_map<Address, Address> handles_of(Snapshot &snapshot, const std::v
 }
 
 // Returns, by key, how many of the handles are in the entries of the table with container `of`.
-std::map<Address, u64> keys_in(Snapshot &snapshot, FieldReader &fields, Address of,
+std::map<Address, u64> keys_in(const Snapshot &snapshot, FieldReader &fields, Address of,
                                const std::unordered_map<Address, Address> &handles, u64 &bytes_left) {
   std::map<Address, u64> out;
   const Memory &memory = snapshot.runtime().memory();
@@ -54,7 +54,7 @@ std::map<Address, u64> keys_in(Snapshot &snapshot, FieldReader &fields, Address 
 
 } // namespace
 
-std::unordered_map<Address, WeakTable> find_weak_tables(Snapshot &snapshot, const std::vector<Address> &keys) {
+std::unordered_map<Address, WeakTable> find_weak_tables(const Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, WeakTable> out;
   const Dependents &dependents = snapshot.references().dependents();
   if (std::all_of(keys.begin(), keys.end(), [&](Address key) { return dependents.of(key).empty(); }))

@@ -17,6 +17,6 @@ struct WeakTable {
 };
 
 // Returns the tables by key; objects that are no key of a dependent handle are left out. Throws Interrupted.
-std::unordered_map<Address, WeakTable> find_weak_tables(Snapshot &snapshot, const std::vector<Address> &keys);
+std::unordered_map<Address, WeakTable> find_weak_tables(const Snapshot &snapshot, const std::vector<Address> &keys);
 
 } // namespace dnheap

@@ -7,6 +7,7 @@
 #include "image/module_image.h"
 #include "runtime/library_names.h"
 #include "runtime/runtime_block.h"
+#include "snapshot/attached_process.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -88,7 +89,7 @@ bool is_shared_memory(std::string_view path) {
 
 class MapMaker {
 public:
-  MapMaker(Snapshot &snapshot, const std::optional<ResidentPages> &resident, const std::optional<HeapTally> &live)
+  MapMaker(const Snapshot &snapshot, const std::optional<ResidentPages> &resident, const std::optional<HeapTally> &live)
       : snapshot_(snapshot), target_(snapshot.target()), resident_(resident), live_(live), places_(places_of(target_)) {
   }
 
@@ -455,7 +456,7 @@ private:
     out_.perhaps_theirs += in_segments;
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Target &target_;
   const std::optional<ResidentPages> &resident_;
   const std::optional<HeapTally> &live_;
@@ -485,11 +486,11 @@ u64 AccountMap::sum_of(EnumSet<MemoryClass> some, u64 ClassSum::*figure) const {
 
 bool is_of_files(MemoryClass memory) { return memory == MemoryClass::images || memory == MemoryClass::mapped_files; }
 
-std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {
+std::optional<ResidentPages> resident_pages(const Snapshot &snapshot) {
   const Target &target = snapshot.target();
   if (target.container == "process") {
-    if (snapshot.resident())
-      return ResidentPages{*snapshot.resident(), false};
+    if (const AttachedProcess *process = snapshot.process(); process && process->resident())
+      return ResidentPages{*process->resident(), false};
     return std::nullopt;
   }
   if (target.extraction)
@@ -511,7 +512,7 @@ std::optional<ResidentPages> resident_pages(Snapshot &snapshot) {
   return ResidentPages{written_pages(target.memory, among, snapshot.threads()), true};
 }
 
-AccountMap make_account_map(Snapshot &snapshot, const std::optional<ResidentPages> &resident,
+AccountMap make_account_map(const Snapshot &snapshot, const std::optional<ResidentPages> &resident,
                             const std::optional<HeapTally> &live) {
   return MapMaker(snapshot, resident, live).make();
 }

@@ -57,13 +57,13 @@ struct ResidentPages {
   bool is_estimate = false;                       // true for a dump
 };
 // Reads a dump completely. Returns nullopt for an extracted core, which lacks too much for an answer.
-std::optional<ResidentPages> resident_pages(Snapshot &snapshot);
+std::optional<ResidentPages> resident_pages(const Snapshot &snapshot);
 // True if it is unknown how much of the class is resident in a dump, because it is memory of files.
 bool is_of_files(MemoryClass memory);
 
 // `live`: tally of the live objects, without frozen ones, if the caller has it; only its aligned bytes by segment are
 // used.
-AccountMap make_account_map(Snapshot &snapshot, const std::optional<ResidentPages> &resident,
+AccountMap make_account_map(const Snapshot &snapshot, const std::optional<ResidentPages> &resident,
                             const std::optional<HeapTally> &live);
 
 } // namespace dnheap

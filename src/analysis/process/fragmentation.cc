@@ -138,7 +138,7 @@ HoleSum Fragmentation::total() const {
   return out;
 }
 
-Pins::Pins(Snapshot &snapshot) : heap_(snapshot.heap()), texts_({"", pinned_by_place}) {
+Pins::Pins(const Snapshot &snapshot) : heap_(snapshot.heap()), texts_({"", pinned_by_place}) {
   std::map<std::string, u32> numbers;
   for (const Root &root : snapshot.roots().roots) {
     if (!root.pinned || !heap_.holds(root.object))
@@ -161,7 +161,7 @@ u32 Pins::number(Address object) const {
   return range != ranges.end() && range->generation == GCSegmentGeneration::poh && object >= range->address ? 1 : 0;
 }
 
-Fragmentation find_holes(Snapshot &snapshot, const Pins &pins, u64 most) {
+Fragmentation find_holes(const Snapshot &snapshot, const Pins &pins, u64 most) {
   const Heap &heap = snapshot.heap();
   const Runtime &runtime = snapshot.runtime();
   const ObjectIndex &index = snapshot.index();
@@ -192,6 +192,6 @@ Fragmentation find_holes(Snapshot &snapshot, const Pins &pins, u64 most) {
   return out;
 }
 
-Fragmentation find_holes(Snapshot &snapshot) { return find_holes(snapshot, Pins(snapshot), 0); }
+Fragmentation find_holes(const Snapshot &snapshot) { return find_holes(snapshot, Pins(snapshot), 0); }
 
 } // namespace dnheap

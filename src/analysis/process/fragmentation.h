@@ -56,7 +56,7 @@ inline constexpr const char *pinned_by_place = "poh";
 // The objects that cannot be moved, and why. Immutable; any thread.
 class Pins {
 public:
-  explicit Pins(Snapshot &snapshot);
+  explicit Pins(const Snapshot &snapshot);
 
   // Returns "handle:pinned", "handle:async_pinned", "stack" or "poh" (pinned object heap); empty if it is not pinned.
   const std::string &text(Address object) const { return texts_[number(object)]; }
@@ -74,7 +74,7 @@ private:
 inline constexpr Passes passes_of_fragmentation = Pass::roots | Pass::tally;
 
 // `most`: how many of the largest holes are listed.
-Fragmentation find_holes(Snapshot &snapshot, const Pins &pins, u64 most);
-Fragmentation find_holes(Snapshot &snapshot);
+Fragmentation find_holes(const Snapshot &snapshot, const Pins &pins, u64 most);
+Fragmentation find_holes(const Snapshot &snapshot);
 
 } // namespace dnheap

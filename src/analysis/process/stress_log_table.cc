@@ -66,7 +66,7 @@ std::vector<report::Row> rows_of_log(const Runtime &runtime, const StressLog &lo
 
 } // namespace
 
-StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked) {
+StressLogAnswer stress_log_table(const Snapshot &snapshot, bool is_asked) {
   StressLogAnswer out{empty_table(is_asked), "", {}};
   const Runtime &runtime = snapshot.runtime();
   std::optional<StressLog> log;

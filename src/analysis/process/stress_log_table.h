@@ -14,6 +14,6 @@ struct StressLogAnswer {
 };
 
 // `is_asked`: show all messages; else the newest thousand, in data formats only.
-StressLogAnswer stress_log_table(Snapshot &snapshot, bool is_asked);
+StressLogAnswer stress_log_table(const Snapshot &snapshot, bool is_asked);
 
 } // namespace dnheap

@@ -26,7 +26,7 @@ namespace {
 using report::Cell;
 
 // Returns one row per name, largest first.
-std::vector<Record::Type> types_of(Snapshot &snapshot, const DominatorTree &tree, const ReachedObjects &live) {
+std::vector<Record::Type> types_of(const Snapshot &snapshot, const DominatorTree &tree, const ReachedObjects &live) {
   TypeSystem &system = snapshot.runtime().types();
   std::map<std::string, u32> numbers;
   std::vector<Record::Type> out;
@@ -82,7 +82,7 @@ std::vector<Record::Waste> waste_of(const Waste &waste) {
   return out;
 }
 
-std::vector<report::Fact> facts_of(Snapshot &snapshot, Retained reached) {
+std::vector<report::Fact> facts_of(const Snapshot &snapshot, Retained reached) {
   const Target &target = snapshot.target();
   return {{"name", target.path},
           {"description", runtime_headline(target, snapshot.runtime())},
@@ -96,7 +96,7 @@ std::vector<report::Fact> facts_of(Snapshot &snapshot, Retained reached) {
           {"live_bytes", reached.bytes}};
 }
 
-report::Answer answer_record(Snapshot &snapshot, const Question &question) {
+report::Answer answer_record(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "record");
   Record record;
   Holding holding(snapshot, question);

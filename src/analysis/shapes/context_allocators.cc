@@ -14,7 +14,7 @@ namespace {
 constexpr u64 binder_words = 128;
 
 // Returns the managed LoaderAllocators by their native part.
-std::unordered_map<Address, Address> allocators_by_native(Snapshot &snapshot, FieldReader &fields) {
+std::unordered_map<Address, Address> allocators_by_native(const Snapshot &snapshot, FieldReader &fields) {
   TypeSystem &types = snapshot.runtime().types();
   std::unordered_map<Address, Address> out;
   for (const TypedObject &object :
@@ -27,7 +27,7 @@ std::unordered_map<Address, Address> allocators_by_native(Snapshot &snapshot, Fi
 
 } // namespace
 
-ContextAllocators::ContextAllocators(Snapshot &snapshot, const std::vector<Address> &contexts) {
+ContextAllocators::ContextAllocators(const Snapshot &snapshot, const std::vector<Address> &contexts) {
   if (contexts.empty())
     return;
   FieldReader fields(snapshot.runtime());

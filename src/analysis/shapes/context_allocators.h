@@ -14,7 +14,7 @@ namespace dnheap {
 class ContextAllocators {
 public:
   // `contexts`: ascending.
-  ContextAllocators(Snapshot &snapshot, const std::vector<Address> &contexts);
+  ContextAllocators(const Snapshot &snapshot, const std::vector<Address> &contexts);
 
   // Returns 0 if the context is already unloaded, or the dump does not have its native part.
   Address of(Address context) const {

@@ -99,7 +99,7 @@ const GCSetting *GCSettings::hard_limit() const {
   return found == list.end() ? nullptr : &*found;
 }
 
-GCSettings find_gc_settings(Snapshot &snapshot) {
+GCSettings find_gc_settings(const Snapshot &snapshot) {
   GCSettings out;
   if (snapshot.target().has_blanked_values()) {
     out.problems.add(Subject::gc, Effect::none, "this core was extracted with --no-values: GC settings are not in it");

@@ -25,7 +25,7 @@ struct GCSettings {
   const GCSetting *hard_limit() const;
 };
 
-GCSettings find_gc_settings(Snapshot &snapshot);
+GCSettings find_gc_settings(const Snapshot &snapshot);
 
 // Parses "DOTNET_GCHeapHardLimit=C800000"; nullopt if the variable is not about the GC.
 std::optional<GCSetting> gc_setting_of_variable(std::string_view variable);

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-ObjectIndex index_of(Snapshot &snapshot, const std::vector<HeldObject> &objects) {
+ObjectIndex index_of(const Snapshot &snapshot, const std::vector<HeldObject> &objects) {
   const ObjectIndex &all = snapshot.index();
   HeapBits bits(all.starts().shared_places());
   HeapBits::Writer writer(bits);
@@ -19,7 +19,7 @@ ObjectIndex index_of(Snapshot &snapshot, const std::vector<HeldObject> &objects)
   return ObjectIndex(std::move(bits));
 }
 
-HoldingFields fields_of(Snapshot &snapshot, const ObjectIndex &asked, const std::vector<HeldObject> &objects,
+HoldingFields fields_of(const Snapshot &snapshot, const ObjectIndex &asked, const std::vector<HeldObject> &objects,
                         const std::vector<Address> &parts, const ObjectGraph *graph) {
   const HeapBits &starts = snapshot.index().starts();
   const HeapBits &alive = graph || snapshot.roots().roots.empty() ? starts : snapshot.live().objects;
@@ -46,7 +46,7 @@ std::vector<HeldObject> worth_the_same(const std::vector<TypedObject> &objects) 
   return out;
 }
 
-std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<TypedObject> &objects) {
+std::vector<HeldObject> worth_their_size(const Snapshot &snapshot, const std::vector<TypedObject> &objects) {
   ReferenceReader reader(snapshot.references());
   const u64 p = snapshot.runtime().memory().format().pointer_size;
   std::vector<HeldObject> out;
@@ -57,7 +57,7 @@ std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<T
   return out;
 }
 
-HeldBy::HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts,
+HeldBy::HeldBy(const Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts,
                const ObjectGraph *graph)
     : asked_(index_of(snapshot, objects)), fields_(fields_of(snapshot, asked_, objects, parts, graph)) {}
 

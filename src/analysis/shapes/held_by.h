@@ -17,13 +17,13 @@ struct HeldObject {
 
 // Gives each object the same weight; worth_their_size() gives it its size in the heap.
 std::vector<HeldObject> worth_the_same(const std::vector<TypedObject> &objects);
-std::vector<HeldObject> worth_their_size(Snapshot &snapshot, const std::vector<TypedObject> &objects);
+std::vector<HeldObject> worth_their_size(const Snapshot &snapshot, const std::vector<TypedObject> &objects);
 
 class HeldBy {
 public:
   // `parts`: in any order. Addresses that are no object of the heap have no holder. `graph`: as for HoldingFields; with
   // it live objects are not computed, and garbage counts as a holder too.
-  HeldBy(Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts = {},
+  HeldBy(const Snapshot &snapshot, const std::vector<HeldObject> &objects, const std::vector<Address> &parts = {},
          const ObjectGraph *graph = nullptr);
 
   // Returns the field's number; text() names it as HoldingFields::text() does.

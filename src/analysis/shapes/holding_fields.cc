@@ -212,7 +212,7 @@ std::string root_text(const RootSet &roots, const Root &root) {
 
 } // namespace
 
-HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
+HoldingFields::HoldingFields(const Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
                              const HeapBits *among, const ObjectGraph *graph)
     : snapshot_(snapshot), numbers_(snapshot.runtime(), snapshot.references().types()), fields_(asked.count()) {
   const ObjectIndex &index = snapshot.index();
@@ -250,7 +250,7 @@ HoldingFields::HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const
   add_roots(snapshot, asked);
 }
 
-void HoldingFields::add_roots(Snapshot &snapshot, const ObjectIndex &asked) {
+void HoldingFields::add_roots(const Snapshot &snapshot, const ObjectIndex &asked) {
   const RootSet &roots = snapshot.roots();
   std::unordered_map<std::string, u32> numbers;
   std::unordered_map<u32, std::pair<u32, u32>> best; // by object: rank, and index of the root

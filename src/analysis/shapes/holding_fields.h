@@ -25,7 +25,7 @@ public:
   // `asked`: the objects, in places of the snapshot's index. `bytes`: the weight of each, by its number in `asked`.
   // `among`: only these count as holders; null: all objects do. `graph`, if there is one already: only objects that
   // refer to objects asked about are read, which takes a fraction of the time if these are few. Throws Interrupted.
-  HoldingFields(Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
+  HoldingFields(const Snapshot &snapshot, const ObjectIndex &asked, const std::function<u64(u32)> &bytes,
                 const HeapBits *among = nullptr, const ObjectGraph *graph = nullptr);
 
   u32 operator[](u64 number) const { return fields_[number]; } // by number in `asked`
@@ -35,11 +35,11 @@ public:
   const std::string &text(u32 field);
 
 private:
-  void add_roots(Snapshot &snapshot, const ObjectIndex &asked);
+  void add_roots(const Snapshot &snapshot, const ObjectIndex &asked);
 
   std::string field_text(u32 number);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   FieldNumbers numbers_;
   LargeArray<u32> fields_; // 0: nobody; else a field's number + 1; the roots' numbers follow
   std::vector<std::string> root_texts_;

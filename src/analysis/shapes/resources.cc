@@ -53,7 +53,7 @@ report::Table resources_table(const char *name, const ResourceGroups &groups) {
 }
 
 // Maps each type to its ResourceKind.
-std::map<Address, const ResourceKind *> types_of(Snapshot &snapshot, std::span<const ResourceKind> kinds) {
+std::map<Address, const ResourceKind *> types_of(const Snapshot &snapshot, std::span<const ResourceKind> kinds) {
   const BaseTypes bases(snapshot.runtime());
   std::map<Address, const ResourceKind *> out;
   types_that(snapshot, [&](Address mt) {
@@ -95,7 +95,8 @@ std::optional<std::string> disposed_state(FieldReader &fields, const Runtime &, 
   return value ? std::optional<std::string>(*value ? "disposed" : "in use") : std::nullopt;
 }
 
-void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer) {
+void add_resources(const Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds,
+                   report::Answer &answer) {
   const Runtime &runtime = snapshot.runtime();
   const std::map<Address, const ResourceKind *> types = types_of(snapshot, kinds);
   std::vector<Address> wanted;

@@ -30,7 +30,8 @@ std::optional<std::string> connection_state(FieldReader &fields, const Runtime &
 std::optional<std::string> context_state(FieldReader &fields, const Runtime &runtime, Address context);
 
 // Adds a table of that name. A type that derives from several kinds counts for the first one.
-void add_resources(Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds, report::Answer &answer);
+void add_resources(const Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds,
+                   report::Answer &answer);
 
 // Adds a note for each type whose objects' states are unknown, with their number.
 void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answer &answer);

@@ -15,7 +15,7 @@ constexpr std::string_view dispatcher = ".DispatchContinuations";
 
 } // namespace
 
-SuspendedCalls::SuspendedCalls(Snapshot &snapshot)
+SuspendedCalls::SuspendedCalls(const Snapshot &snapshot)
     : snapshot_(snapshot), runtime_(snapshot.runtime()), layout_(runtime_.continuation_layout()), fields_(runtime_),
       bases_(runtime_) {}
 

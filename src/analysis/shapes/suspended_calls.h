@@ -19,7 +19,7 @@ class Snapshot;
 
 class SuspendedCalls {
 public:
-  explicit SuspendedCalls(Snapshot &snapshot);
+  explicit SuspendedCalls(const Snapshot &snapshot);
 
   // False if the runtime has no such calls.
   bool exist() const { return layout_.has_value(); }
@@ -79,7 +79,7 @@ private:
   bool goes_on_in_context(Address call);
   bool is_context(Address method_table);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   const std::optional<ContinuationLayout> layout_;
   FieldReader fields_;

@@ -32,7 +32,7 @@ private:
 
 } // namespace
 
-std::vector<Address> types_that(Snapshot &snapshot, const std::function<bool(Address)> &passes) {
+std::vector<Address> types_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes) {
   std::vector<Address> out;
   for (const TypeTally &type : snapshot.tally().types)
     if (type.method_table != snapshot.runtime().types().free_object_method_table() && passes(type.method_table))
@@ -40,7 +40,7 @@ std::vector<Address> types_that(Snapshot &snapshot, const std::function<bool(Add
   return out;
 }
 
-u64 count_that(Snapshot &snapshot, const std::function<bool(Address)> &passes) {
+u64 count_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes) {
   u64 out = 0;
   for (const TypeTally &type : snapshot.tally().types)
     if (type.method_table != snapshot.runtime().types().free_object_method_table() && passes(type.method_table))
@@ -48,7 +48,7 @@ u64 count_that(Snapshot &snapshot, const std::function<bool(Address)> &passes) {
   return out;
 }
 
-std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Address> &method_tables) {
+std::vector<TypedObject> objects_of(const Snapshot &snapshot, const std::vector<Address> &method_tables) {
   std::vector<TypedObject> out;
   if (method_tables.empty())
     return out;
@@ -64,7 +64,7 @@ std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Addres
   return out;
 }
 
-std::vector<TypedObject> objects_that(Snapshot &snapshot, const std::function<bool(Address)> &passes) {
+std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes) {
   return objects_of(snapshot, types_that(snapshot, passes));
 }
 

@@ -13,15 +13,15 @@ struct TypedObject {
 };
 
 // Returns the types that occur in the heap and pass, ascending; never Free.
-std::vector<Address> types_that(Snapshot &snapshot, const std::function<bool(Address)> &passes);
+std::vector<Address> types_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
 // Returns the objects by address, whatever the number of threads. `method_tables`: ascending.
-std::vector<TypedObject> objects_of(Snapshot &snapshot, const std::vector<Address> &method_tables);
+std::vector<TypedObject> objects_of(const Snapshot &snapshot, const std::vector<Address> &method_tables);
 // Returns the objects of the types that pass.
-std::vector<TypedObject> objects_that(Snapshot &snapshot, const std::function<bool(Address)> &passes);
+std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
 // Returns the number of objects of the types that pass, without a walk: the tally has it. Never Free.
-u64 count_that(Snapshot &snapshot, const std::function<bool(Address)> &passes);
+u64 count_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
 std::vector<Address> addresses_of(const std::vector<TypedObject> &objects);
 

@@ -22,7 +22,7 @@ namespace dnheap {
 class HeapTables {
 public:
   // `values`: the column `value` of strings has their contents; otherwise it is null.
-  HeapTables(Snapshot &snapshot, bool values) : snapshot_(snapshot), values_(values) {}
+  HeapTables(const Snapshot &snapshot, bool values) : snapshot_(snapshot), values_(values) {}
   HeapTables(const HeapTables &) = delete;
 
   // Adds the tables, their names prefixed by `prefix`, to that database; they are valid as long as this lives.
@@ -36,7 +36,7 @@ public:
     return question_.find("'" + text + "'") != question_.npos || question_.find('"' + text + '"') != question_.npos;
   }
 
-  Snapshot &snapshot() const { return snapshot_; }
+  const Snapshot &snapshot() const { return snapshot_; }
   bool values() const { return values_; }
   const std::vector<std::string> &types(); // by TypeId, and one more for objects of unknown type
   const ReferenceNames &reference_names();
@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const bool values_;
   std::string question_;
   std::vector<std::string> types_;

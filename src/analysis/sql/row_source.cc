@@ -75,7 +75,7 @@ protected:
   u64 bytes() const { return object_.type ? object_.size : 0; }
 
   HeapTables &tables_;
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const ObjectIndex &index_;
   const References &references_;
   ReferenceReader reader_;
@@ -248,7 +248,7 @@ private:
   }
 
   HeapTables &tables_;
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const ObjectIndex &index_;
   const References &references_;
   const ReferenceNames &names_;

@@ -53,7 +53,7 @@ CREATE VIEW named_refs AS SELECT r.*, s.name AS source_type, t.name AS target_ty
 
 class Database {
 public:
-  Database(Snapshot &snapshot, const std::string &path) : watch_(snapshot.watch()) {
+  Database(const Snapshot &snapshot, const std::string &path) : watch_(snapshot.watch()) {
     if (sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
       const std::string why = sqlite3_errmsg(handle_);
       sqlite3_close(handle_);

@@ -15,7 +15,7 @@ constexpr u64 most_earlier = 1000, longest_trace = 1 << 18; // limits for a stac
 
 } // namespace
 
-ExceptionObjects::ExceptionObjects(Snapshot &snapshot)
+ExceptionObjects::ExceptionObjects(const Snapshot &snapshot)
     : snapshot_(snapshot), runtime_(snapshot.runtime()), bases_(runtime_), fields_(runtime_),
       records_(runtime_.exceptions()) {}
 

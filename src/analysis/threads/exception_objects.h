@@ -37,7 +37,7 @@ struct ExceptionInFlight {
 
 class ExceptionObjects {
 public:
-  explicit ExceptionObjects(Snapshot &snapshot);
+  explicit ExceptionObjects(const Snapshot &snapshot);
 
   const std::vector<TypedObject> &all(); // by address
   // True if the object's type derives from System.Exception.
@@ -54,7 +54,7 @@ private:
   void read_native_stack(ExceptionObject &to);
   void read_earlier(ExceptionObject &to);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   const BaseTypes bases_;
   FieldReader fields_;

@@ -63,7 +63,7 @@ TaskStatus status_of(u32 flags) {
                                           : TaskStatus::created;
 }
 
-Tasks::Tasks(Snapshot &snapshot)
+Tasks::Tasks(const Snapshot &snapshot)
     : runtime_(snapshot.runtime()), fields_(runtime_), machines_(runtime_), calls_(snapshot),
       bytes_(snapshot.heap(), runtime_.memory()) {
   const BaseTypes bases(runtime_);

@@ -69,7 +69,7 @@ inline std::span<const TaskPairs::value_type> pairs_of(const TaskPairs &pairs, T
 
 class Tasks {
 public:
-  explicit Tasks(Snapshot &snapshot);
+  explicit Tasks(const Snapshot &snapshot);
 
   u64 count() const { return objects_.size(); }
   Address address(TaskNumber task) const { return objects_[task].address; }

@@ -13,7 +13,7 @@ namespace dnheap {
 
 class ThreadPlaces {
 public:
-  explicit ThreadPlaces(Snapshot &snapshot) : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()) {}
+  explicit ThreadPlaces(const Snapshot &snapshot) : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()) {}
 
   // `thread`: its index in the list of threads.
   void add(u32 thread, const WalkedStack &stack, const WaitText &wait);

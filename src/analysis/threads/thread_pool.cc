@@ -17,7 +17,7 @@ constexpr const char *local_queue_type = "System.Threading.ThreadPoolWorkQueue+W
 
 class PoolReader {
 public:
-  explicit PoolReader(Snapshot &snapshot)
+  explicit PoolReader(const Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), memory_(runtime_.memory()), fields_(runtime_),
         machines_(runtime_), calls_(snapshot) {}
 
@@ -150,7 +150,7 @@ private:
     return "";
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   const Memory &memory_;
   FieldReader fields_;
@@ -164,6 +164,6 @@ private:
 
 } // namespace
 
-ThreadPool read_thread_pool(Snapshot &snapshot) { return PoolReader(snapshot).read(); }
+ThreadPool read_thread_pool(const Snapshot &snapshot) { return PoolReader(snapshot).read(); }
 
 } // namespace dnheap

@@ -30,6 +30,6 @@ struct ThreadPool {
   bool is_cut = false; // there are more items than were read
 };
 
-ThreadPool read_thread_pool(Snapshot &snapshot);
+ThreadPool read_thread_pool(const Snapshot &snapshot);
 
 } // namespace dnheap

@@ -109,7 +109,7 @@ Plan plan_account(const Question &question) {
   return plan;
 }
 
-report::Answer answer_account(Snapshot &snapshot, const Question &question) {
+report::Answer answer_account(const Snapshot &snapshot, const Question &question) {
   const Target &target = snapshot.target();
   const bool is_process = target.container == "process";
   const std::optional<ResidentPages> resident = resident_pages(snapshot);

@@ -80,7 +80,7 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
   return table;
 }
 
-HeapTally tally_of_live(Snapshot &snapshot) {
+HeapTally tally_of_live(const Snapshot &snapshot) {
   ObjectFilter filter;
   filter.among = &snapshot.live().objects;
   filter.not_frozen = &snapshot.heap();

@@ -9,6 +9,6 @@ namespace dnheap {
 report::Table account_table(const AccountMap &map, bool is_process, bool in_text = true);
 
 // Returns a tally of all live objects except frozen ones, which are never freed. Walks the heap.
-HeapTally tally_of_live(Snapshot &snapshot);
+HeapTally tally_of_live(const Snapshot &snapshot);
 
 } // namespace dnheap

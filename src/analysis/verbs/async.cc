@@ -34,7 +34,7 @@ constexpr u64 few_looks = u64{1} << 27; // limit of looks at objects, for all ki
 // Returns what would be freed with the methods of each stack and the tasks between them. Costs a search per stack,
 // because callers and callees share much that none of them retains alone. Nullopt: not searched, because there are too
 // many kinds, and this one retains less by itself than those searched.
-std::vector<std::optional<u64>> retained_by(Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
+std::vector<std::optional<u64>> retained_by(const Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
   const std::vector<u32> stack_of = stacks.stack_of_each();
@@ -184,7 +184,7 @@ report::Table tasks_table(Tasks &tasks) {
 
 // Returns the workers by their stacks, as `report` counts them; where no thread is known to be a worker, as in
 // NativeAOT, the pool's own numbers.
-PoolStands stands_of_pool(Snapshot &snapshot, const ThreadPool &pool) {
+PoolStands stands_of_pool(const Snapshot &snapshot, const ThreadPool &pool) {
   PoolStands out;
   Notes problems; // said where threads are listed
   if (pool.workers.existing) {
@@ -265,7 +265,7 @@ Plan plan_async(const Question &question) {
   return plan;
 }
 
-report::Answer answer_async(Snapshot &snapshot, const Question &question) {
+report::Answer answer_async(const Snapshot &snapshot, const Question &question) {
   const bool asks_retained = question.by == "retained";
   report::Answer answer = begin_answer(snapshot, "async");
   Tasks tasks(snapshot);

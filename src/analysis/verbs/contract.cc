@@ -96,7 +96,7 @@ report::Table doubted_table(const ContractDescriptor &d) {
 
 } // namespace
 
-report::Answer answer_contract(Snapshot &snapshot, const Question &question) {
+report::Answer answer_contract(const Snapshot &snapshot, const Question &question) {
   const Runtime &runtime = snapshot.runtime();
   const ContractDescriptor &d = runtime.descriptor();
   report::Answer answer;

@@ -47,7 +47,7 @@ struct GroupKey {
 
 class Grouping {
 public:
-  Grouping(Snapshot &snapshot, const Question &question)
+  Grouping(const Snapshot &snapshot, const Question &question)
       : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot),
         lines_(snapshot, question.symbol_folders) {
     if (!question.subject.empty())
@@ -140,7 +140,7 @@ private:
     });
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Question &question_;
   std::optional<Address> only_;
   TypeFilter filter_;
@@ -258,7 +258,7 @@ report::Table stacks_table(Grouping &grouping) {
 
 } // namespace
 
-report::Answer answer_exceptions(Snapshot &snapshot, const Question &question) {
+report::Answer answer_exceptions(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "exceptions");
   Grouping grouping(snapshot, question);
   answer.tables = {exceptions_table(grouping, question), stacks_table(grouping)};

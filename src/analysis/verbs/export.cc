@@ -68,7 +68,7 @@ Plan plan_export(const Question &question) {
   return plan;
 }
 
-report::Answer answer_export(Snapshot &snapshot, const Question &asked) {
+report::Answer answer_export(const Snapshot &snapshot, const Question &asked) {
   Question question = asked;
   question.values &= !snapshot.target().has_blanked_values();
   const Exporter &exporter = exporter_of(question);

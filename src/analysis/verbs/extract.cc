@@ -44,11 +44,11 @@ template <class Ask> void if_it_can_be_told(Ask ask) {
   }
 }
 
-void ask_all_verbs(Snapshot &snapshot) {
+void ask_all_verbs(const Snapshot &snapshot) {
   Question all;
   all.verbose = true;
   all.references = true;
-  if_it_can_be_told([&] { snapshot.prepare(Pass::index); }); // one walk for all of them
+  if_it_can_be_told([&] { snapshot.index(); }); // one walk for all of them
   for (const Verb &verb : verbs())
     if (verb.answer && !verb.makes_file && (!verb.subject || verb.subject.is_optional) && !verb.reads_objects_only)
       if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
@@ -56,7 +56,7 @@ void ask_all_verbs(Snapshot &snapshot) {
 }
 
 // Delegates and WeakReferences are asked about one by one, because their targets differ.
-std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
+std::map<Address, Specimen> collect_specimens(const Snapshot &snapshot) {
   constexpr u64 most_looked_at = 64, most_targets = 64;
   std::map<Address, Specimen> out;
   Fields &fields = snapshot.runtime().fields();
@@ -94,7 +94,7 @@ std::map<Address, Specimen> collect_specimens(Snapshot &snapshot) {
 
 // Asks about fields, including those of structs in it or in its elements. Iterative: a damaged dump may nest array
 // types as deeply as there are types.
-void ask_about_fields(Snapshot &snapshot, Address type, std::set<Address> &asked) {
+void ask_about_fields(const Snapshot &snapshot, Address type, std::set<Address> &asked) {
   TypeSystem &types = snapshot.runtime().types();
   Fields &fields = snapshot.runtime().fields();
   std::vector<Address> left = {type};
@@ -115,7 +115,7 @@ void ask_about_fields(Snapshot &snapshot, Address type, std::set<Address> &asked
 }
 
 // Asks what `show`, `path` and `retained` ask about an object of the type.
-void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked,
+void ask_about_type(const Snapshot &snapshot, Address mt, const Specimen &specimen, std::set<Address> &asked,
                     FieldValues &values) {
   constexpr u64 most_slots = 4096;
   TypeSystem &types = snapshot.runtime().types();
@@ -139,7 +139,7 @@ void ask_about_type(Snapshot &snapshot, Address mt, const Specimen &specimen, st
                                         });
 }
 
-void ask_about_types(Snapshot &snapshot) {
+void ask_about_types(const Snapshot &snapshot) {
   const std::map<Address, Specimen> specimens = collect_specimens(snapshot);
   std::set<Address> asked;
   FieldValues values(snapshot.runtime());
@@ -175,7 +175,7 @@ Plan plan_extract(const Question &question) {
   return plan.then(Pass::owners).then("references").then("specimens").then("extract").perhaps(Pass::live);
 }
 
-ExtractedCore ask_and_extract(Snapshot &snapshot, const ExtractOptions &options) {
+ExtractedCore ask_and_extract(const Snapshot &snapshot, const ExtractOptions &options) {
   if (!snapshot.reads())
     throw UsageError("extract needs a Snapshot that records what is read");
   ask_all_verbs(snapshot);
@@ -183,7 +183,7 @@ ExtractedCore ask_and_extract(Snapshot &snapshot, const ExtractOptions &options)
   return extract_core(snapshot, options);
 }
 
-report::Answer answer_extract(Snapshot &snapshot, const Question &question) {
+report::Answer answer_extract(const Snapshot &snapshot, const Question &question) {
   const ExtractedCore core = ask_and_extract(snapshot, {question.output, question.no_values});
   report::Answer answer = begin_answer(snapshot, "extract");
   report::Table table = table_of(core);

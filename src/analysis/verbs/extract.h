@@ -7,6 +7,6 @@
 namespace dnheap {
 
 // The snapshot must record reads. Throws as extract_core() does.
-ExtractedCore ask_and_extract(Snapshot &snapshot, const ExtractOptions &options);
+ExtractedCore ask_and_extract(const Snapshot &snapshot, const ExtractOptions &options);
 
 } // namespace dnheap

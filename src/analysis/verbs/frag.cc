@@ -94,7 +94,7 @@ report::Table hole_generations_table(const Fragmentation &holes) {
   return table;
 }
 
-report::Table beside_table(const Fragmentation &holes, Snapshot &snapshot) {
+report::Table beside_table(const Fragmentation &holes, const Snapshot &snapshot) {
   using B = BesideHoles;
   report::Table table = report::ColumnsOf<B>{
       {{"count", "Holes", Kind::count}, [](const B &b) { return b.holes.count; }},
@@ -121,7 +121,7 @@ struct HoleNeighbour {
 
 class HoleNeighbours {
 public:
-  HoleNeighbours(Snapshot &snapshot, const Pins &pins, bool retained)
+  HoleNeighbours(const Snapshot &snapshot, const Pins &pins, bool retained)
       : snapshot_(snapshot), pins_(pins), view_(snapshot) {
     if (retained)
       holding_.emplace(snapshot, Question());
@@ -142,13 +142,13 @@ public:
   }
 
 private:
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Pins &pins_;
   ObjectView view_;
   std::optional<Holding> holding_;
 };
 
-report::Table largest_table(const Fragmentation &holes, Snapshot &snapshot, const Pins &pins, bool retained) {
+report::Table largest_table(const Fragmentation &holes, const Snapshot &snapshot, const Pins &pins, bool retained) {
   struct LargeHole : Hole {
     HoleNeighbour behind, in_front;
   };
@@ -191,7 +191,7 @@ Plan plan_frag(const Question &question) {
   return plan;
 }
 
-report::Answer answer_frag(Snapshot &snapshot, const Question &question) {
+report::Answer answer_frag(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "frag");
   const Pins pins(snapshot);
   const u64 most = question.top && question.top_is_asked ? question.top + 1 : most_shown_holes;

@@ -392,7 +392,7 @@ std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &s
 
 } // namespace
 
-report::Answer answer_gc(Snapshot &snapshot, const Question &question) {
+report::Answer answer_gc(const Snapshot &snapshot, const Question &question) {
   const Runtime &runtime = snapshot.runtime();
   report::Answer answer;
   answer.command = "gc";

@@ -20,7 +20,7 @@ using report::Kind;
 // Finds the type of the object at an address; null if there is none.
 class ObjectTypes {
 public:
-  explicit ObjectTypes(Snapshot &snapshot) : heap_(snapshot.heap()), runtime_(snapshot.runtime()) {}
+  explicit ObjectTypes(const Snapshot &snapshot) : heap_(snapshot.heap()), runtime_(snapshot.runtime()) {}
 
   const std::string *find(Address object) {
     Address mt = heap_.holds(object) ? method_table_of(runtime_.memory(), object) : 0;
@@ -35,7 +35,7 @@ private:
 Cell text_or_absent(const std::string *text) { return text ? Cell(*text) : Cell(); }
 
 // There may be millions of handles: rows are made as they are asked for, unless all are needed for sorting.
-report::Table handles_table(std::vector<HandleData> handles, Snapshot &snapshot, const Question &question) {
+report::Table handles_table(std::vector<HandleData> handles, const Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "handles";
   table.columns = {
@@ -120,7 +120,7 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
 
 } // namespace
 
-report::Answer answer_handles(Snapshot &snapshot, const Question &question) {
+report::Answer answer_handles(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "handles", HeapSum::none);
   const Gc &gc = snapshot.runtime().gc();
   Notes problems;

@@ -17,7 +17,7 @@ using report::Shown;
 
 class HeldTree {
 public:
-  HeldTree(Snapshot &snapshot, const Question &question)
+  HeldTree(const Snapshot &snapshot, const Question &question)
       : holding_(snapshot, question), tree_(holding_.tree()), folded_(holding_, question.raw),
         depth_(std::min(question.depth.value_or(4), most_tree_levels)),
         top_(question.top_is_asked && question.top ? question.top : ~u64{0}), watch_(snapshot.watch()) {
@@ -93,7 +93,7 @@ private:
 
 } // namespace
 
-report::Table held_tree_table(Snapshot &snapshot, const Question &question) {
+report::Table held_tree_table(const Snapshot &snapshot, const Question &question) {
   report::Table table;
   table.name = "tree";
   table.columns = {{"depth", "Depth", Kind::number, Shown::in_data},

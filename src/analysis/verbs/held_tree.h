@@ -10,6 +10,6 @@ namespace dnheap {
 
 inline constexpr u64 most_tree_levels = 1000;
 
-report::Table held_tree_table(Snapshot &snapshot, const Question &question);
+report::Table held_tree_table(const Snapshot &snapshot, const Question &question);
 
 } // namespace dnheap

@@ -47,7 +47,7 @@ std::string code_text(const Runtime &runtime, Notes &notes) {
   return bytes_text(bytes) + " in " + count_text(heaps->size()) + (heaps->size() == 1 ? " heap" : " heaps");
 }
 
-report::Table facts_table(Snapshot &snapshot, report::Answer &answer, const std::string &stress_log) {
+report::Table facts_table(const Snapshot &snapshot, report::Answer &answer, const std::string &stress_log) {
   const Target &target = snapshot.target();
   const Heap &heap = snapshot.heap();
   report::Table table;
@@ -124,7 +124,7 @@ report::Table modules_table(const Target &target) {
 }
 
 // Lists assemblies with their origin, which decides who owns what (ranked_owners.h).
-report::Table assemblies_table(Snapshot &snapshot, bool is_asked) {
+report::Table assemblies_table(const Snapshot &snapshot, bool is_asked) {
   using A = LoadedAssembly;
   report::Table table = report::ColumnsOf<A>{
       {{"assembly", "Assembly", Kind::text}, &A::name},
@@ -163,7 +163,7 @@ report::Table images_table(const Target &target, bool is_asked) {
 }
 
 // Lists the symbols that source lines come from.
-report::Table symbols_table(Snapshot &snapshot, const Question &question, Notes &notes) {
+report::Table symbols_table(const Snapshot &snapshot, const Question &question, Notes &notes) {
   using P = Provenance;
   Notes problems;
   report::Table table =
@@ -204,7 +204,7 @@ report::Table gaps_table(const report::Completeness &completeness) {
 
 } // namespace
 
-report::Answer answer_info(Snapshot &snapshot, const Question &question) {
+report::Answer answer_info(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "info");
   StressLogAnswer stress_log = stress_log_table(snapshot, question.table == "stress_log");
   answer.completeness->notes.add_all(stress_log.notes);

@@ -70,7 +70,7 @@ Plan plan_inspect(const Question &question) {
   return plan;
 }
 
-report::Answer answer_inspect(Snapshot &snapshot, const Question &question) {
+report::Answer answer_inspect(const Snapshot &snapshot, const Question &question) {
   const Inspector *inspector = find_inspector(question.subject);
   if (!inspector)
     return list_inspectors();

@@ -22,7 +22,7 @@ using report::Shown;
 
 class LockReport {
 public:
-  LockReport(Snapshot &snapshot, const Question &question)
+  LockReport(const Snapshot &snapshot, const Question &question)
       : question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
         waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
 
@@ -307,7 +307,7 @@ private:
 
 } // namespace
 
-report::Answer answer_locks(Snapshot &snapshot, const Question &question) {
+report::Answer answer_locks(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "locks");
   LockReport found(snapshot, question);
   answer.tables = {found.locks_table(), found.deadlocks_table(), found.waits_table()};

@@ -31,7 +31,7 @@ struct Line {
 // The objects that the question asks for, in order of addresses.
 class Selection {
 public:
-  Selection(Snapshot &snapshot, const Question &question)
+  Selection(const Snapshot &snapshot, const Question &question)
       : watch_(snapshot.watch()), runtime_(snapshot.runtime()), cursor_(snapshot.heap(), snapshot.runtime()),
         types_(snapshot, question), generation_(generation_of(question)), filter_(filter_of(snapshot, question)) {}
 
@@ -55,7 +55,7 @@ public:
 
   // The same by the graph alone, in parallel: visit(line, worker), in any order. False if there is no graph, or it does
   // not have all these objects.
-  template <class Visit> bool each_of_graph(Snapshot &snapshot, Visit visit) {
+  template <class Visit> bool each_of_graph(const Snapshot &snapshot, Visit visit) {
     if (!snapshot.has_graph() || types_.everything() || type_passes(runtime_.types().free_object_method_table()))
       return false;
     const ObjectIndex &index = snapshot.index();
@@ -134,8 +134,8 @@ report::RowSource streamed(const std::shared_ptr<Selection> &selection) {
 }
 
 // Returns the first `top` (0: all) in the requested order; ties by address.
-report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &selection, const std::string &column,
-                         u64 top) {
+report::RowSource sorted(const Snapshot &snapshot, const std::shared_ptr<Selection> &selection,
+                         const std::string &column, u64 top) {
   auto before = [selection, by_type = column == "type"](const Line &a, const Line &b) {
     if (by_type && a.method_table != b.method_table) {
       const std::string &x = selection->name(a.method_table), &y = selection->name(b.method_table);
@@ -177,7 +177,7 @@ report::RowSource sorted(Snapshot &snapshot, const std::shared_ptr<Selection> &s
 }
 
 // Sums the objects and holes by size; sizes with most bytes first.
-report::Table sizes_table(Snapshot &snapshot, Selection &selection, u64 top) {
+report::Table sizes_table(const Snapshot &snapshot, Selection &selection, u64 top) {
   using report::Kind;
   struct Sum {
     u64 size = 0, objects = 0, holes = 0;
@@ -216,7 +216,7 @@ report::Table sizes_table(Snapshot &snapshot, Selection &selection, u64 top) {
 }
 
 // Returns the range of three objects on each side of an address, within their segment.
-std::pair<Address, Address> around(Snapshot &snapshot, Address address, std::string &note) {
+std::pair<Address, Address> around(const Snapshot &snapshot, Address address, std::string &note) {
   constexpr u32 on_each_side = 3;
   const ObjectIndex &index = snapshot.index();
   const ObjectRange *range = range_of(snapshot.heap(), address);
@@ -251,7 +251,7 @@ Plan plan_objects(const Question &question) {
   return question.refers_to.empty() ? plan : plan.then("referring objects");
 }
 
-report::Answer answer_objects(Snapshot &snapshot, const Question &asked) {
+report::Answer answer_objects(const Snapshot &snapshot, const Question &asked) {
   using report::Kind;
   Question question = asked;
   std::string note;

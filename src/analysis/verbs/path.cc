@@ -34,7 +34,7 @@ constexpr u64 most_paths = 100;    // for --all
 constexpr u64 most_explained = 20; // the names in so many of a type's paths are explained
 
 // `bad_references`: found by the search of the heap itself.
-std::vector<OwnedPath> find_paths(Snapshot &snapshot, ObjectId object, bool all, OnStacks on_stacks,
+std::vector<OwnedPath> find_paths(const Snapshot &snapshot, ObjectId object, bool all, OnStacks on_stacks,
                                   u64 &bad_references) {
   if (all) {
     Referrers referrers(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
@@ -99,7 +99,7 @@ std::string object_text(ObjectView &view, ObjectId object) {
 }
 
 // Returns the shortest path from one object to another, regardless of other holders; empty if there is none.
-std::vector<PathSteps> path_between(Snapshot &snapshot, ObjectView &view, ObjectId from, ObjectId to) {
+std::vector<PathSteps> path_between(const Snapshot &snapshot, ObjectView &view, ObjectId from, ObjectId to) {
   ShortestPaths search(snapshot.graph().edges(), snapshot.threads(), snapshot.watch());
   const OwnedRoot begin{from, OwnerId{0}};
   search.grow(std::span(&begin, 1), to);
@@ -108,7 +108,7 @@ std::vector<PathSteps> path_between(Snapshot &snapshot, ObjectView &view, Object
   return {steps_between(snapshot, view, search.path(to))};
 }
 
-std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
+std::string unheld_text(const Snapshot &snapshot, ObjectView &view, ObjectId object) {
   const std::string what = object_text(view, object);
   if (snapshot.heap().is_frozen(view.address(object)))
     return "no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed;
@@ -117,7 +117,7 @@ std::string unheld_text(Snapshot &snapshot, ObjectView &view, ObjectId object) {
   return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
 }
 
-report::Answer answer_object(Snapshot &snapshot, const Question &question, Address address, u64 &bad_references) {
+report::Answer answer_object(const Snapshot &snapshot, const Question &question, Address address, u64 &bad_references) {
   report::Answer answer = begin_answer(snapshot, "path");
   ObjectView view(snapshot);
   std::string note;
@@ -169,7 +169,7 @@ struct Meant {
   std::string note;
 };
 
-Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Address> address) {
+Meant types_meant(const Snapshot &snapshot, const Question &question, std::optional<Address> address) {
   TypeSystem &types = snapshot.runtime().types();
   if (address)
     return {[address](Address mt) { return mt == *address; }, hex(*address) + " is the MethodTable of " +
@@ -180,7 +180,7 @@ Meant types_meant(Snapshot &snapshot, const Question &question, std::optional<Ad
   return {[named = std::move(named), &types](Address mt) { return named.has(types.name(mt)); }, std::move(note)};
 }
 
-report::Answer answer_type(Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
+report::Answer answer_type(const Snapshot &snapshot, const Question &question, std::optional<Address> method_table) {
   report::Answer answer = begin_answer(snapshot, "path");
   const Meant meant = types_meant(snapshot, question, method_table);
   TypePaths paths = find_type_paths(snapshot, meant.types);
@@ -247,7 +247,7 @@ std::optional<u64> suspect_number(const std::string &subject) {
   return std::stoull(subject.substr(1));
 }
 
-Address address_of_suspect(Snapshot &snapshot, const Question &question, u64 number) {
+Address address_of_suspect(const Snapshot &snapshot, const Question &question, u64 number) {
   const Suspects suspects = find_suspects(snapshot, names_called(snapshot, question.hubs));
   if (number == 0 || number > suspects.list.size())
     throw NotFound(fmt::format("the report has {} suspects: there is no {}; dnheap report {} --top 0 lists them",
@@ -284,7 +284,7 @@ Plan plan_path(const Question &question) {
   return plan;
 }
 
-report::Answer answer_path(Snapshot &snapshot, const Question &question) {
+report::Answer answer_path(const Snapshot &snapshot, const Question &question) {
   const std::optional<u64> suspect = suspect_number(question.subject);
   const std::optional<Address> address =
       suspect ? address_of_suspect(snapshot, question, *suspect) : find_address(snapshot, question.subject);
@@ -299,7 +299,7 @@ report::Answer answer_path(Snapshot &snapshot, const Question &question) {
     throw UsageError("--raw needs an address: the paths to all objects of a type are shown together");
   if (!of_type && !question.sort.empty())
     throw UsageError("--sort needs a type: dnheap path TARGET TYPE --sort " + question.sort);
-  snapshot.prepare(Pass::index);
+  snapshot.index();
   u64 bad_references = 0; // perhaps in dead objects
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);

@@ -20,7 +20,7 @@ struct DotnetProcess {
   report::Cell runtime = {}, version = {}, gc = {};
 };
 
-DotnetProcess process_of(u64 pid, Snapshot &snapshot, std::vector<std::string> &notes) {
+DotnetProcess process_of(u64 pid, const Snapshot &snapshot, std::vector<std::string> &notes) {
   DotnetProcess out{pid, resident_memory(pid), snapshot.target().program};
   try {
     const Runtime &runtime = snapshot.runtime();

@@ -32,7 +32,7 @@ int only_reads(void *, int action, const char *, const char *function, const cha
 
 class Session {
 public:
-  Session(Snapshot &snapshot, const Question &question)
+  Session(const Snapshot &snapshot, const Question &question)
       : snapshot_(snapshot), limit_(question.limit), timeout_(question.timeout), tables_(snapshot, question.values) {
     if (sqlite3_open_v2(":memory:", &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         nullptr) != SQLITE_OK) {
@@ -176,7 +176,7 @@ private:
     return type == "TEXT" ? Kind::text : Kind::real;
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const std::optional<u64> limit_;
   const u64 timeout_; // seconds; 0: none
   const Clock::time_point began_ = Clock::now();
@@ -198,7 +198,7 @@ Plan plan_query(const Question &) {
   return plan;
 }
 
-report::Answer answer_query(Snapshot &snapshot, const Question &asked) {
+report::Answer answer_query(const Snapshot &snapshot, const Question &asked) {
   Question question = asked;
   question.values &= !snapshot.target().has_blanked_values();
   report::Answer answer = begin_answer(snapshot, "query");

@@ -204,7 +204,7 @@ Table waste_as_text(const Waste &waste, u64 live, const Question &question) {
   return table;
 }
 
-Table fragmentation_table(Snapshot &snapshot, const std::optional<Fragmentation> &holes) {
+Table fragmentation_table(const Snapshot &snapshot, const std::optional<Fragmentation> &holes) {
   using B = BesideHoles;
   const u64 whole = holes ? holes->total().bytes : 0;
   Table table = report::ColumnsOf<B>{
@@ -219,7 +219,7 @@ Table fragmentation_table(Snapshot &snapshot, const std::optional<Fragmentation>
   return table;
 }
 
-Table fragmentation_as_text(Snapshot &snapshot, const Fragmentation &holes, u64 whole, const Question &question) {
+Table fragmentation_as_text(const Snapshot &snapshot, const Fragmentation &holes, u64 whole, const Question &question) {
   const HoleSum all = holes.total();
   std::vector<Row> rows;
   for (const BesideHoles &one : holes.beside)
@@ -277,7 +277,7 @@ Table findings_table(const std::vector<Finding> &findings, const Suspects &suspe
 
 Plan plan_report(const Question &) { return plan_examination(); }
 
-report::Answer answer_report(Snapshot &snapshot, const Question &question) {
+report::Answer answer_report(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "report");
   const Examination examined = examine(snapshot, names_called(snapshot, question.hubs));
   const bool is_process = snapshot.target().container == "process";

@@ -109,7 +109,7 @@ std::vector<report::Table> groups_tables(Holding &holding, const std::vector<Gro
   std::vector<u32> first{0}; // first group of each grouping
   for (const Grouping &one : groupings)
     first.push_back(first.back() + static_cast<u32>(one.names.size()));
-  Snapshot &snapshot = holding.snapshot();
+  const Snapshot &snapshot = holding.snapshot();
   const std::vector<GroupRetained> sums = retained_by_groups(
       holding.tree(), first.back(), snapshot.threads(), snapshot.watch(), [&](ObjectId object, auto visit) {
         const u32 type = static_cast<u32>(holding.type(object));
@@ -257,7 +257,7 @@ Plan plan_retained(const Question &question) {
   return plan.perhaps(Pass::live);
 }
 
-report::Answer answer_retained(Snapshot &snapshot, const Question &question) {
+report::Answer answer_retained(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "retained", HeapSum::in_table);
   if (is_of_tree(question)) {
     answer.tables.push_back(held_tree_table(snapshot, question));

@@ -141,7 +141,7 @@ void keep(const TypeFilter &filter, TypeSystem &types, Found &found) {
 
 } // namespace
 
-report::Answer answer_roots(Snapshot &snapshot, const Question &question) {
+report::Answer answer_roots(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "roots");
   const Runtime &runtime = snapshot.runtime();
   const ObjectIndex &index = snapshot.index();

@@ -152,7 +152,7 @@ report::Table generations_table(const Heap &heap, const HeapTally &tally, std::o
 
 } // namespace
 
-report::Answer answer_segments(Snapshot &snapshot, const Question &question) {
+report::Answer answer_segments(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "segments", HeapSum::in_table);
   std::optional<u8> generation = generation_of(question);
   answer.tables.push_back(

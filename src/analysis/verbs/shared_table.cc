@@ -65,7 +65,7 @@ std::string brief(const std::vector<std::string> &names, u64 count) {
 
 } // namespace
 
-report::Table shared_table(Snapshot &snapshot, const DominatorTree &tree, const Owners &owners,
+report::Table shared_table(const Snapshot &snapshot, const DominatorTree &tree, const Owners &owners,
                            const std::function<std::string(OwnerId)> &name) {
   Timer timer(snapshot.watch(), "shared pieces");
   const ObjectGraph &graph = snapshot.graph();

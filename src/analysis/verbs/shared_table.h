@@ -11,7 +11,7 @@
 namespace dnheap {
 
 // Costs SharedPieces.
-report::Table shared_table(Snapshot &snapshot, const DominatorTree &tree, const Owners &owners,
+report::Table shared_table(const Snapshot &snapshot, const DominatorTree &tree, const Owners &owners,
                            const std::function<std::string(OwnerId)> &name);
 
 } // namespace dnheap

@@ -42,7 +42,8 @@ struct ObjectHolding {
 
 // Returns what would be freed with the object: marks everything else first, then what is reached only through it. As in
 // `retained`, conservative roots only count for objects that no precise root reaches.
-ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers, bool closure) {
+ObjectHolding holding_of(const Snapshot &snapshot, Address object, const std::vector<ObjectId> &referrers,
+                         bool closure) {
   Timer timer(snapshot.watch(), "mark");
   LiveMarking marking(snapshot.index(), snapshot.references(), snapshot.threads(), snapshot.watch());
   marking.hold_back(object);
@@ -83,7 +84,7 @@ ObjectHolding holding_of(Snapshot &snapshot, Address object, const std::vector<O
   return out;
 }
 
-std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
+std::string weak_text(const Snapshot &snapshot, ObjectView &view, Address target) {
   const ObjectId object = target ? snapshot.index().find(target) : no_object;
   if (object == no_object)
     return target ? hex(target) + ", where no object begins" : "none any more";
@@ -91,8 +92,9 @@ std::string weak_text(Snapshot &snapshot, ObjectView &view, Address target) {
 }
 
 // Shows the facts about the object, as a table of two columns for people and as one row for programs.
-void add_object_tables(Snapshot &snapshot, ObjectView &view, ObjectId object, const std::vector<ObjectId> &referrers,
-                       const std::string &inside, const Question &question, report::Answer &answer) {
+void add_object_tables(const Snapshot &snapshot, ObjectView &view, ObjectId object,
+                       const std::vector<ObjectId> &referrers, const std::string &inside, const Question &question,
+                       report::Answer &answer) {
   const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers, question.closure);
   const std::optional<LiveStage> &whole = holding.closure;
   const std::optional<u32> length = view.elements(object);
@@ -211,7 +213,7 @@ report::Table value_table(const char *name, const char *title, const std::vector
   return table;
 }
 
-void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question,
+void add_values(const Snapshot &snapshot, ObjectView &view, ObjectId object, const Question &question,
                 report::Answer &answer) {
   const Address at = view.address(object), type = view.method_table(object);
   const std::optional<ElementShape> shape = snapshot.runtime().fields().elements(type);
@@ -238,7 +240,7 @@ void add_values(Snapshot &snapshot, ObjectView &view, ObjectId object, const Que
 }
 
 // Lists the references of an array's elements, or of an object's fields, including those inside structs.
-report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
+report::Table references_table(const Snapshot &snapshot, ObjectView &view, ObjectId object, u64 top) {
   report::Table table;
   table.name = "references";
   table.title = "Refers to";
@@ -259,7 +261,7 @@ report::Table references_table(Snapshot &snapshot, ObjectView &view, ObjectId ob
   return table;
 }
 
-report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId object,
+report::Table referrers_table(const Snapshot &snapshot, ObjectView &view, ObjectId object,
                               const std::vector<ObjectId> &sources, u64 top) {
   report::Table table;
   table.name = "referrers";
@@ -284,7 +286,7 @@ report::Table referrers_table(Snapshot &snapshot, ObjectView &view, ObjectId obj
   return table;
 }
 
-Address struct_method_table(Snapshot &snapshot, const std::string &type) {
+Address struct_method_table(const Snapshot &snapshot, const std::string &type) {
   if (const std::optional<Address> address = find_address(snapshot, type);
       address && is_method_table(snapshot, *address))
     return *address;
@@ -297,7 +299,7 @@ Address struct_method_table(Snapshot &snapshot, const std::string &type) {
 }
 
 // Shows memory at an address as a struct of a type, because a struct has no MethodTable of its own there.
-report::Answer show_struct(Snapshot &snapshot, const Question &question, Address address) {
+report::Answer show_struct(const Snapshot &snapshot, const Question &question, Address address) {
   const Address type = struct_method_table(snapshot, question.struct_type);
   if (snapshot.runtime().fields().elements(type))
     throw UsageError("--struct: " + snapshot.runtime().types().name(type) + " is an array");
@@ -351,7 +353,7 @@ Plan plan_show(const Question &question) {
   return plan;
 }
 
-report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
+report::Answer answer_show(const Snapshot &snapshot, const Question &asked) {
   Question question = asked;
   question.values &= !snapshot.target().has_blanked_values();
   const Address address = address_of_subject(snapshot, question);
@@ -363,7 +365,7 @@ report::Answer answer_show(Snapshot &snapshot, const Question &asked) {
   }
   if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
     return show_type(snapshot, question, address);
-  snapshot.prepare(Pass::index);
+  snapshot.index();
   report::Answer answer = begin_answer(snapshot, "show");
   ObjectView view(snapshot);
   std::string note;

@@ -45,7 +45,7 @@ report::Table for_people(Address method_table, const std::string &name, const st
 
 } // namespace
 
-report::Answer show_type(Snapshot &snapshot, const Question &question, Address method_table) {
+report::Answer show_type(const Snapshot &snapshot, const Question &question, Address method_table) {
   report::Answer answer = begin_answer(snapshot, "show");
   TypeSystem &types = snapshot.runtime().types();
   Tally tally;

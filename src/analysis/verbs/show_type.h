@@ -6,6 +6,6 @@
 namespace dnheap {
 
 // `method_table`: must pass is_method_table().
-report::Answer show_type(Snapshot &snapshot, const Question &question, Address method_table);
+report::Answer show_type(const Snapshot &snapshot, const Question &question, Address method_table);
 
 } // namespace dnheap

@@ -215,7 +215,7 @@ void add_frames_tables(const std::vector<Stack> &stacks, const Question &questio
 }
 
 // Lists the references in frames, in the order of the frames.
-report::Table references_table(Snapshot &snapshot, const std::vector<Stack> &stacks) {
+report::Table references_table(const Snapshot &snapshot, const std::vector<Stack> &stacks) {
   struct HeldObject : StackReference {
     const ThreadData *thread;
     Cell index;
@@ -322,7 +322,7 @@ Plan plan_stack(const Question &question) {
   return asks_for_references(question) ? Plan(Pass::index) : Plan(Pass::heap);
 }
 
-report::Answer answer_stack(Snapshot &snapshot, const Question &question) {
+report::Answer answer_stack(const Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       begin_answer(snapshot, "stack", asks_for_references(question) ? HeapSum::in_headline : HeapSum::none);
   const Runtime &runtime = snapshot.runtime();

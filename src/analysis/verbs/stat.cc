@@ -29,7 +29,7 @@ struct TypeLine {
   u64 key = 0;      // the number to sort by, if any
 };
 
-std::vector<TypeLine> lines_of(Snapshot &snapshot, const HeapTally &tally, const TypeFilter &filter,
+std::vector<TypeLine> lines_of(const Snapshot &snapshot, const HeapTally &tally, const TypeFilter &filter,
                                const Question &question) {
   std::optional<u8> generation = generation_of(question);
   std::vector<TypeLine> out;
@@ -128,7 +128,7 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
 // Decides whether an object of the graph is one of those that the question is about. Any thread.
 class Chosen {
 public:
-  Chosen(Snapshot &snapshot, const ObjectFilter &filter, std::optional<u8> generation)
+  Chosen(const Snapshot &snapshot, const ObjectFilter &filter, std::optional<u8> generation)
       : index_(snapshot.index()), references_(snapshot.references()), heap_(snapshot.heap()), filter_(filter),
         generation_(generation) {}
 
@@ -159,7 +159,7 @@ private:
 
 // Adds what would be freed with the chosen instances of each type; an instance below another one of its type counts for
 // that one.
-void add_retained(Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine> &lines) {
+void add_retained(const Snapshot &snapshot, const Chosen &chosen, std::vector<TypeLine> &lines) {
   const HeapTypes &types = snapshot.references().types();
   const ObjectGraph &graph = snapshot.graph();
   std::vector<GroupRetained> sums = retained_by_group(
@@ -210,7 +210,7 @@ Plan plan_stat(const Question &question) {
   return plan;
 }
 
-report::Answer answer_stat(Snapshot &snapshot, const Question &question) {
+report::Answer answer_stat(const Snapshot &snapshot, const Question &question) {
   ObjectFilter filter = filter_of(snapshot, question);
   report::Answer answer = begin_answer(snapshot, "stat", HeapSum::in_table);
   HeapTally filtered;

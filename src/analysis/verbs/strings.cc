@@ -41,7 +41,7 @@ std::vector<u32> order_of(const std::vector<StringGroup> &groups, const std::str
 // shows none of its values.
 class StringRows {
 public:
-  StringRows(Snapshot &snapshot, std::shared_ptr<DuplicateStrings> strings, const Question &question)
+  StringRows(const Snapshot &snapshot, std::shared_ptr<DuplicateStrings> strings, const Question &question)
       : snapshot_(snapshot), strings_(std::move(strings)), order_(order_of(strings_->groups(), question.sort)),
         has_values_(question.values) {}
 
@@ -77,7 +77,7 @@ private:
       throw Error(snapshot_.target().path + ": part of it cannot be read any more, so the list of strings ends here");
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const std::shared_ptr<DuplicateStrings> strings_;
   const std::vector<u32> order_;
   const bool has_values_;
@@ -85,7 +85,7 @@ private:
   u64 at_ = 0;
 };
 
-report::Table strings_table(Snapshot &snapshot, const std::shared_ptr<DuplicateStrings> &strings,
+report::Table strings_table(const Snapshot &snapshot, const std::shared_ptr<DuplicateStrings> &strings,
                             const Question &question) {
   report::Table table;
   table.name = "strings";
@@ -138,7 +138,7 @@ Plan plan_strings(const Question &question) {
   return plan.then("strings").then("holders");
 }
 
-report::Answer answer_strings(Snapshot &snapshot, const Question &question) {
+report::Answer answer_strings(const Snapshot &snapshot, const Question &question) {
   const ObjectFilter filter = filter_of(snapshot, question);
   report::Answer answer = begin_answer(snapshot, "strings");
   auto strings = std::make_shared<DuplicateStrings>(snapshot, filter);

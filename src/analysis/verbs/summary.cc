@@ -241,7 +241,7 @@ Plan plan_summary(const Question &) {
   return plan.perhaps(Pass::live);
 }
 
-report::Answer answer_summary(Snapshot &snapshot, const Question &question) {
+report::Answer answer_summary(const Snapshot &snapshot, const Question &question) {
   Question of;
   of.target = question.target;
   report::Answer answer = answer_report(snapshot, of);

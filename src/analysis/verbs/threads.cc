@@ -24,7 +24,7 @@ using report::text_cell;
 
 class ThreadReport {
 public:
-  ThreadReport(Snapshot &snapshot, const Question &question)
+  ThreadReport(const Snapshot &snapshot, const Question &question)
       : runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
     Notes notes, of_exceptions;
     threads_ = runtime_.threads(notes);
@@ -219,13 +219,14 @@ private:
 } // namespace
 
 Plan plan_threads(const Question &question) {
-  if (question.by != "retained")
-    return Plan(Pass::heap).perhaps("walk");
-  Plan plan(Pass::index);
-  return plan.then(Pass::dominators).perhaps("walk");
+  Plan plan(question.by == "retained" ? Pass::index : Pass::heap);
+  if (question.by == "retained")
+    plan.then(Pass::dominators);
+  foresee_blocks(plan);
+  return plan;
 }
 
-report::Answer answer_threads(Snapshot &snapshot, const Question &question) {
+report::Answer answer_threads(const Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       begin_answer(snapshot, "threads", question.by == "retained" ? HeapSum::in_headline : HeapSum::none);
   ThreadReport found(snapshot, question);

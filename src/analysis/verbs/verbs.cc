@@ -2,6 +2,7 @@
 
 #include "analysis/inspectors/inspector.h"
 #include "analysis/records/record.h"
+#include "analysis/waits/thread_waits.h"
 
 namespace dnheap {
 
@@ -225,7 +226,9 @@ constexpr Verb all_verbs[] = {
      .looks_for_framework = true,
      .plan =
          [](const Question &) {
-           return Plan(Pass::index).then("walk").then("tasks").then("headers").then(Pass::roots).then("walk");
+           Plan plan = Plan(Pass::index).then("walk").then("tasks").then("headers").then(Pass::roots).then("walk");
+           foresee_waits(plan);
+           return plan;
          },
      .answer = answer_locks,
      .answers_without_heap = true},

@@ -50,7 +50,7 @@ std::string text_of(const BadHeader &bad) {
 // The parts of the heap that were walked: an address there without an object is certainly none.
 class Walked {
 public:
-  explicit Walked(Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
+  explicit Walked(const Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
     const std::vector<Gap> more = snapshot.tally().walk.gaps.stretches();
     gaps_.insert(gaps_.end(), more.begin(), more.end());
     std::sort(gaps_.begin(), gaps_.end(), [](const Gap &a, const Gap &b) { return a.start < b.start; });
@@ -69,7 +69,7 @@ private:
 };
 
 // Returns what the walk found in place of an object.
-std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, TypeTable &types) {
+std::string text_of(const report::Completeness::Gap &gap, const Snapshot &snapshot, TypeTable &types) {
   const Memory &memory = snapshot.runtime().memory();
   const u64 p = memory.format().pointer_size;
   std::optional<u64> method_table = memory.try_pointer(gap.start);
@@ -87,7 +87,7 @@ std::string text_of(const report::Completeness::Gap &gap, Snapshot &snapshot, Ty
 }
 
 // Returns the part of the heap that a collection was planning or moving, if there are traces of one.
-std::optional<CollectedPart> collected_part(Snapshot &snapshot) {
+std::optional<CollectedPart> collected_part(const Snapshot &snapshot) {
   const Runtime &runtime = snapshot.runtime();
   Notes said_elsewhere;
   if (runtime.gc_structures_valid(said_elsewhere) != false)
@@ -110,15 +110,15 @@ bool is_planned(Address gap, std::string_view reason, const CollectedPart *colle
 }
 
 // Returns the number of gaps that a running collection made; they are temporary, and no objects are lost.
-u64 planned_gaps(Snapshot &snapshot, const CollectedPart *collected) {
+u64 planned_gaps(const Snapshot &snapshot, const CollectedPart *collected) {
   std::span<const Gap> gaps = snapshot.tally().walk.gaps.listed();
   return static_cast<u64>(std::count_if(gaps.begin(), gaps.end(),
                                         [&](const Gap &gap) { return is_planned(gap.start, gap.reason, collected); }));
 }
 
 // `collected`: its gaps are left out; null: all are listed.
-report::Table problems_table(Snapshot &snapshot, const ReferenceCheck &check, const report::Completeness &completeness,
-                             const CollectedPart *collected) {
+report::Table problems_table(const Snapshot &snapshot, const ReferenceCheck &check,
+                             const report::Completeness &completeness, const CollectedPart *collected) {
   struct Problem {
     Address address;
     std::string text;
@@ -190,7 +190,7 @@ bool is_sweeping(const Runtime &runtime) {
 // Returns the live objects, or null if they are unknown: if roots are missing, objects held by them would count as
 // dead. While the GC sweeps, words on stacks are left out (`without_chance`), because they may lead to freed memory by
 // chance; the result is then kept in `certain`.
-const HeapBits *known_live(Snapshot &snapshot, bool without_chance, std::optional<HeapBits> &certain) {
+const HeapBits *known_live(const Snapshot &snapshot, bool without_chance, std::optional<HeapBits> &certain) {
   const RootSet &roots = snapshot.roots();
   if (roots.roots.empty() || roots.notes.have_effect())
     return nullptr;
@@ -204,7 +204,7 @@ const HeapBits *known_live(Snapshot &snapshot, bool without_chance, std::optiona
 
 // Returns the number of references that the graph must have: all but those of the arrays with static fields, whose
 // elements are roots.
-u64 expected_edges(Snapshot &snapshot, const ReferenceCheck &check) {
+u64 expected_edges(const Snapshot &snapshot, const ReferenceCheck &check) {
   u64 count = check.references + check.hidden - check.bad;
   ReferenceReader reader(snapshot.references());
   for (Address holder : snapshot.roots().holders) {
@@ -215,7 +215,7 @@ u64 expected_edges(Snapshot &snapshot, const ReferenceCheck &check) {
   return count;
 }
 
-report::Table invariants_table(Snapshot &snapshot, const ReferenceCheck &check, u64 &problems) {
+report::Table invariants_table(const Snapshot &snapshot, const ReferenceCheck &check, u64 &problems) {
   const ObjectGraph &graph = snapshot.graph();
   GraphParts parts{snapshot.index(),
                    graph.edges(),
@@ -258,7 +258,7 @@ Plan plan_verify(const Question &question) {
   return plan.perhaps(Pass::live);
 }
 
-report::Answer answer_verify(Snapshot &snapshot, const Question &question) {
+report::Answer answer_verify(const Snapshot &snapshot, const Question &question) {
   report::Answer answer = begin_answer(snapshot, "verify");
   HeaderCheck headers(snapshot.runtime());
   const Walked walked(snapshot);

@@ -73,7 +73,7 @@ Plan plan_waste(const Question &question) {
   return plan;
 }
 
-report::Answer answer_waste(Snapshot &snapshot, const Question &question) {
+report::Answer answer_waste(const Snapshot &snapshot, const Question &question) {
   const ObjectFilter filter = filter_of(snapshot, question);
   report::Answer answer = begin_answer(snapshot, "waste");
   const Waste waste = find_waste(snapshot, filter);

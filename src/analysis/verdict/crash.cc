@@ -90,7 +90,7 @@ constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stac
 
 class Ending {
 public:
-  Ending(Snapshot &snapshot, const CrashSignal &crash)
+  Ending(const Snapshot &snapshot, const CrashSignal &crash)
       : runtime_(snapshot.runtime()), crash_(crash), objects_(snapshot),
         is_signal_(snapshot.target().os != OperatingSystem::windows && snapshot.target().os != OperatingSystem::macos) {
     cause_ = is_signal_ ? Cause::signal : Cause::exception_code;
@@ -499,7 +499,7 @@ namespace {
 // The runtime's own dumps on Windows (createdump.exe) do not name their reason. An exception that a thread is handling,
 // and for which no handler was found, is the reason. The exception has no code then. Absent: no thread has one, or
 // several do.
-std::optional<CrashSignal> unhandled_in(Snapshot &snapshot) {
+std::optional<CrashSignal> unhandled_in(const Snapshot &snapshot) {
   if (snapshot.target().container != "minidump" || snapshot.runtime().kind() != std::string_view("coreclr"))
     return std::nullopt;
   std::optional<CrashSignal> found;
@@ -517,7 +517,7 @@ std::optional<CrashSignal> unhandled_in(Snapshot &snapshot) {
 
 } // namespace
 
-void add_crash(Snapshot &snapshot, report::Answer &answer) {
+void add_crash(const Snapshot &snapshot, report::Answer &answer) {
   const std::optional<CrashSignal> crash = snapshot.target().crash ? snapshot.target().crash : unhandled_in(snapshot);
   if (!crash)
     return;

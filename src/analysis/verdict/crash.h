@@ -13,6 +13,6 @@ namespace dnheap {
 std::string signal_text(const CrashSignal &crash, OperatingSystem os);
 
 // Adds the crash to the answer's lead and facts, and what is unknown about it to the notes.
-void add_crash(Snapshot &snapshot, report::Answer &answer);
+void add_crash(const Snapshot &snapshot, report::Answer &answer);
 
 } // namespace dnheap

@@ -39,7 +39,7 @@ struct Counts {
   u64 asynchronous_waiters = 0, mutexes = 0, calls = 0;
 };
 
-Counts count_objects(Snapshot &snapshot) {
+Counts count_objects(const Snapshot &snapshot) {
   Counts out;
   for (const TypeTally &type : snapshot.tally().types) {
     const std::string &name = snapshot.runtime().types().name(type.method_table);
@@ -53,7 +53,7 @@ Counts count_objects(Snapshot &snapshot) {
   return out;
 }
 
-bool may_be_deadlocked(Snapshot &snapshot, std::span<const WaitText> waits, HangFacts &out) {
+bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits, HangFacts &out) {
   const Counts counts = count_objects(snapshot);
   if (counts.asynchronous_waiters > most_asynchronous_waiters) {
     out.note = "deadlocks were not looked for, since " + count_text(counts.asynchronous_waiters) +
@@ -110,7 +110,7 @@ private:
   const ThreadPlaces &places_;
 };
 
-void add_deadlocks(Snapshot &snapshot, std::span<const WaitText> wait_texts, const ThreadPlaces &places,
+void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_texts, const ThreadPlaces &places,
                    HangFacts &to) {
   Tasks tasks(snapshot);
   LockSet locks = find_locks(snapshot);
@@ -154,14 +154,14 @@ void add_deadlocks(Snapshot &snapshot, std::span<const WaitText> wait_texts, con
 
 } // namespace
 
-std::string find_finalizer_place(Snapshot &snapshot, Notes &problems) {
+std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems) {
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
   ThreadPlaces places(snapshot);
   find_wait_texts(snapshot, threads, &places);
   return places.finalizer();
 }
 
-HangFacts find_hangs(Snapshot &snapshot) {
+HangFacts find_hangs(const Snapshot &snapshot) {
   HangFacts out;
   Notes problems; // the verbs that list threads report them
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);

@@ -10,10 +10,10 @@
 
 namespace dnheap {
 
-HangFacts find_hangs(Snapshot &snapshot);
+HangFacts find_hangs(const Snapshot &snapshot);
 
 // Finds only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
 // finalizer runs. Adds what could not be read of threads to `problems`.
-std::string find_finalizer_place(Snapshot &snapshot, Notes &problems);
+std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems);
 
 } // namespace dnheap

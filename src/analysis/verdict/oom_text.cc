@@ -38,7 +38,7 @@ std::string oom_text(const GCOomData &oom, const GCSetting *limit) {
   return out + refused_by(oom, limit) + ", at collection " + std::to_string(oom.gc_index);
 }
 
-std::string last_oom_text(Snapshot &snapshot) {
+std::string last_oom_text(const Snapshot &snapshot) {
   const Runtime &runtime = snapshot.runtime();
   try {
     for (Address heap : runtime.gc().get_gc_heaps())

@@ -10,6 +10,6 @@ namespace dnheap {
 std::string oom_text(const GCOomData &oom, const GCSetting *limit);
 // Returns the text of the first GC heap that has such a record; empty: none has, or it cannot be read. Costs a look at
 // the settings.
-std::string last_oom_text(Snapshot &snapshot);
+std::string last_oom_text(const Snapshot &snapshot);
 
 } // namespace dnheap

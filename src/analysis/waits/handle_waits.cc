@@ -15,7 +15,7 @@ constexpr const char *handle_type = "Microsoft.Win32.SafeHandles.SafeWaitHandle"
 constexpr const char *words_of_handles = "a wait handle"; // a text of waits_for()
 
 // Maps SafeWaitHandles to their WaitHandles, or to 0 if several WaitHandles share one.
-std::map<Address, Address> objects_by_handle(Snapshot &snapshot) {
+std::map<Address, Address> objects_by_handle(const Snapshot &snapshot) {
   const BaseTypes bases(snapshot.runtime());
   FieldReader fields(snapshot.runtime());
   std::map<Address, Address> out;
@@ -29,7 +29,7 @@ std::map<Address, Address> objects_by_handle(Snapshot &snapshot) {
 
 } // namespace
 
-std::vector<HandleWait> find_handle_waits(Snapshot &snapshot, const std::vector<ThreadData> &threads) {
+std::vector<HandleWait> find_handle_waits(const Snapshot &snapshot, const std::vector<ThreadData> &threads) {
   const Runtime &runtime = snapshot.runtime();
   const BaseTypes bases(runtime);
   std::map<u32, Address> handles; // by thread

@@ -12,6 +12,6 @@ struct HandleWait {
   bool is_mutex = false;
 };
 
-std::vector<HandleWait> find_handle_waits(Snapshot &snapshot, const std::vector<ThreadData> &threads);
+std::vector<HandleWait> find_handle_waits(const Snapshot &snapshot, const std::vector<ThreadData> &threads);
 
 } // namespace dnheap

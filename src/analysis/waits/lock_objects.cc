@@ -20,7 +20,7 @@ constexpr u64 most_thin_locks = 1 << 20;
 
 class LockFinder {
 public:
-  explicit LockFinder(Snapshot &snapshot)
+  explicit LockFinder(const Snapshot &snapshot)
       : snapshot_(snapshot), runtime_(snapshot.runtime()), reader_(runtime_, out_), fields_(runtime_),
         bases_(runtime_) {}
 
@@ -210,7 +210,7 @@ private:
     out_.locks.push_back(std::move(lock));
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   LockSet out_;
   LockReader reader_;
@@ -229,6 +229,6 @@ const LockObject *LockSet::find(Address object) const {
 
 LockObject *LockSet::find(Address object) { return const_cast<LockObject *>(std::as_const(*this).find(object)); }
 
-LockSet find_locks(Snapshot &snapshot) { return LockFinder(snapshot).find(); }
+LockSet find_locks(const Snapshot &snapshot) { return LockFinder(snapshot).find(); }
 
 } // namespace dnheap

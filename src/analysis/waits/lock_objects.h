@@ -40,6 +40,6 @@ struct LockSet : ThreadNumbers {
   bool is_orphaned(const LockObject &lock) const { return lock.is_held && lock.owner && has_ended(*lock.owner); }
 };
 
-LockSet find_locks(Snapshot &snapshot);
+LockSet find_locks(const Snapshot &snapshot);
 
 } // namespace dnheap

@@ -26,7 +26,7 @@ std::string_view type_of_member(std::string_view member) {
   return member.substr(0, last);
 }
 
-OwnerFields::OwnerFields(Snapshot &snapshot, std::vector<Address> objects)
+OwnerFields::OwnerFields(const Snapshot &snapshot, std::vector<Address> objects)
     : runtime_(snapshot.runtime()), fields_(runtime_), reader_(snapshot.references()), objects_(std::move(objects)) {
   const RootSet &roots = snapshot.roots();
   for (const bool by_object : {false, true})

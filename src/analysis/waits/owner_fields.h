@@ -17,7 +17,7 @@ class Snapshot;
 class OwnerFields {
 public:
   // `objects`: ascending.
-  OwnerFields(Snapshot &snapshot, std::vector<Address> objects);
+  OwnerFields(const Snapshot &snapshot, std::vector<Address> objects);
 
   struct Owner {
     std::string text;               // the field

@@ -35,7 +35,7 @@ const char *name_of(Grounds grounds) {
   return names[static_cast<u8>(grounds)];
 }
 
-SemaphoreHolders::SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks,
+SemaphoreHolders::SemaphoreHolders(const Snapshot &snapshot, const LockSet &locks, const Tasks &tasks,
                                    const SemaphoreWaits &waits)
     : tasks_(tasks), waits_(waits), collections_(locks.collections), runtime_(snapshot.runtime()), fields_(runtime_),
       bodies_(snapshot) {
@@ -398,7 +398,7 @@ void SemaphoreHolders::look_from_outside(Address object) {
 }
 
 // Finds outsiders, which run later by themselves: timers, tasks that have not begun, work that is queued for the pool.
-void SemaphoreHolders::look_for_outsiders(Snapshot &snapshot) {
+void SemaphoreHolders::look_for_outsiders(const Snapshot &snapshot) {
   if (std::ranges::none_of(semaphores_, [&](const auto &one) { return is_collection(one.first); }))
     return; // nobody waits for a collection
   for (const TypedObject &one : objects_that(snapshot, [&](Address type) {

@@ -50,7 +50,7 @@ struct SemaphoreHolder {
 class SemaphoreHolders {
 public:
   // All must outlive it.
-  SemaphoreHolders(Snapshot &snapshot, const LockSet &locks, const Tasks &tasks, const SemaphoreWaits &waits);
+  SemaphoreHolders(const Snapshot &snapshot, const LockSet &locks, const Tasks &tasks, const SemaphoreWaits &waits);
 
   // Returns the semaphores without permits that somebody waits for, by address, each with all who may have taken a
   // permit. Those that wait for it themselves are among them.
@@ -83,7 +83,7 @@ private:
   void look_at_methods(const Watch &watch);
   void look_at_statics();
   void look_behind_waits();
-  void look_for_outsiders(Snapshot &snapshot);
+  void look_for_outsiders(const Snapshot &snapshot);
   void judge_users();
   bool waits_at_its_only_wait(const SemaphoreHolder &holder);
   void look_at_locks();

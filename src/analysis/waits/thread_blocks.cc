@@ -16,7 +16,7 @@ constexpr std::string_view semaphore_waits = "System.Threading.SemaphoreSlim.Wai
 
 } // namespace
 
-ThreadBlocks::ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads)
+ThreadBlocks::ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads)
     : snapshot_(snapshot), runtime_(snapshot.runtime()), threads_(threads), bases_(runtime_),
       locks_(runtime_, numbers_), targets_(runtime_, threads) {
   numbers_.add(threads);
@@ -282,5 +282,7 @@ bool ThreadBlocks::is_inside(Address object, const Candidate &of) {
   const std::vector<Address> inner = locks_.inner_of(of.object, *of.kind);
   return std::find(inner.begin(), inner.end(), object) != inner.end();
 }
+
+void foresee_blocks(Plan &plan) { plan.perhaps(Pass::tally).perhaps("walk").perhaps("tasks"); }
 
 } // namespace dnheap

@@ -5,6 +5,7 @@
 // several of them, or for a semaphore behind asynchronous waiters. It knows less than ThreadWaits, which has all locks
 // and tasks. One thread.
 #pragma once
+#include "analysis/plan.h"
 #include "analysis/threads/thread_text.h"
 #include "analysis/waits/constructor_waits.h"
 #include "analysis/waits/lock_reader.h"
@@ -32,7 +33,7 @@ struct ThreadBlocked {
 class ThreadBlocks {
 public:
   // `threads` must outlive it.
-  ThreadBlocks(Snapshot &snapshot, std::span<const ThreadData> threads);
+  ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads);
 
   // Returns nothing if the thread is not blocked, or if that is unknown. `index`: its index in the list; `wait`: what
   // its methods show.
@@ -69,7 +70,7 @@ private:
   bool is_inside(Address object, const Candidate &of);
   ThreadBlock block_on(const Candidate &candidate);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   const std::span<const ThreadData> threads_;
   std::optional<std::map<u32, ConstructorWait>> constructor_waits_; // absent until a thread may have one
@@ -84,5 +85,8 @@ private:
   std::map<Address, std::optional<u32>> monitor_owners_; // by object; nothing: not held, or unknown
   mutable std::map<Address, bool> task_types_;
 };
+
+// Adds the passes that these may need.
+void foresee_blocks(Plan &plan);
 
 } // namespace dnheap

@@ -20,7 +20,7 @@ constexpr const char *current_task = "System.Threading.Tasks.Task.t_currentTask"
 
 class WaitFinder {
 public:
-  WaitFinder(Snapshot &snapshot, LockSet &locks, Tasks &tasks)
+  WaitFinder(const Snapshot &snapshot, LockSet &locks, Tasks &tasks)
       : snapshot_(snapshot), memory_(snapshot.runtime().memory()), locks_(locks), tasks_(tasks),
         semaphore_waits_(tasks, snapshot.runtime(), locks.by_node, snapshot.watch()) {}
 
@@ -396,7 +396,7 @@ private:
     return tasks_.type(task).name.ends_with("+AsyncStateMachineBox" + machine);
   }
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const Memory &memory_;
   LockSet &locks_;
   Tasks &tasks_;
@@ -418,7 +418,9 @@ const char *name_of(WaitKind kind) {
   return names[static_cast<u8>(kind)];
 }
 
-ThreadWaits find_waits(Snapshot &snapshot, LockSet &locks, Tasks &tasks) {
+void foresee_waits(Plan &plan) { plan.perhaps(Pass::references).perhaps("walk"); }
+
+ThreadWaits find_waits(const Snapshot &snapshot, LockSet &locks, Tasks &tasks) {
   return WaitFinder(snapshot, locks, tasks).find();
 }
 

@@ -3,6 +3,7 @@
 // in which threads, or tasks alone, wait for each other: no member of a circle ever goes on. Needs the tasks, all
 // stacks, and all roots if a lock counts waiters that no record names. One thread.
 #pragma once
+#include "analysis/plan.h"
 #include "analysis/waits/semaphore_holders.h"
 
 namespace dnheap {
@@ -67,6 +68,8 @@ struct ThreadWaits {
 };
 
 // Returns the waits, and enters into `locks` who waits for each.
-ThreadWaits find_waits(Snapshot &snapshot, LockSet &locks, Tasks &tasks);
+ThreadWaits find_waits(const Snapshot &snapshot, LockSet &locks, Tasks &tasks);
+// Adds the passes that this may need: who may have taken a semaphore's permit is a matter of references.
+void foresee_waits(Plan &plan);
 
 } // namespace dnheap

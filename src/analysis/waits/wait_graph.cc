@@ -13,8 +13,9 @@ constexpr u64 most_told = 64;       // possible holders of one semaphore that ar
 
 } // namespace
 
-WaitGraph::WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
-                     const std::vector<ThreadWait> &waits, const RunningTasks &running)
+WaitGraph::WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &tasks,
+                     const SemaphoreWaits &semaphore_waits, const std::vector<ThreadWait> &waits,
+                     const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
       running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks, semaphore_waits) {
   for (const auto &[address, holders] : holders_.semaphores())

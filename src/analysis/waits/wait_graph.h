@@ -21,7 +21,7 @@ struct RunningTasks {
 class WaitGraph {
 public:
   // All must outlive it.
-  WaitGraph(Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
+  WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
             const std::vector<ThreadWait> &waits, const RunningTasks &running);
 
   std::vector<std::vector<WaitingOne>> circles();
@@ -88,7 +88,7 @@ private:
   void follow(Node from);
   void add_circle(std::span<const Step> steps);
 
-  Snapshot &snapshot_;
+  const Snapshot &snapshot_;
   const LockSet &locks_;
   Tasks &tasks_;
   const SemaphoreWaits &semaphore_waits_;

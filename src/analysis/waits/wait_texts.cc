@@ -21,7 +21,8 @@ std::map<u32, const char *> noted_waits(const Runtime &runtime, std::span<const 
 
 } // namespace
 
-std::vector<WaitText> find_wait_texts(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces *places) {
+std::vector<WaitText> find_wait_texts(const Snapshot &snapshot, std::span<const ThreadData> threads,
+                                      ThreadPlaces *places) {
   const Runtime &runtime = snapshot.runtime();
   const std::map<u32, const char *> noted = noted_waits(runtime, threads);
   std::optional<std::map<u32, ConstructorWait>> constructors;

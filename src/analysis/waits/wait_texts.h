@@ -13,6 +13,7 @@ inline constexpr const char *wait_for_constructor = "a static constructor";
 
 // Returns the texts by thread; empty for threads that have ended. `places` is fed with each stack; null: nobody needs
 // it.
-std::vector<WaitText> find_wait_texts(Snapshot &snapshot, std::span<const ThreadData> threads, ThreadPlaces *places);
+std::vector<WaitText> find_wait_texts(const Snapshot &snapshot, std::span<const ThreadData> threads,
+                                      ThreadPlaces *places);
 
 } // namespace dnheap

@@ -29,7 +29,7 @@ struct StringCount {
 
 } // namespace
 
-DuplicateStrings::DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filter) {
+DuplicateStrings::DuplicateStrings(const Snapshot &snapshot, const ObjectFilter &filter) {
   are_blanked_ = snapshot.target().has_blanked_values();
   ObjectIndex copies = choose_copies(snapshot, find_equal(snapshot, filter));
   std::vector<u32> bytes(copies.count()); // for each copy
@@ -43,7 +43,7 @@ DuplicateStrings::DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filte
   });
 }
 
-EqualGroups DuplicateStrings::find_equal(Snapshot &snapshot, const ObjectFilter &filter) {
+EqualGroups DuplicateStrings::find_equal(const Snapshot &snapshot, const ObjectFilter &filter) {
   const References &references = snapshot.references();
   const ObjectIndex &index = snapshot.index();
   const std::vector<bool> is_string = string_types(references.types(), snapshot.runtime());
@@ -87,7 +87,7 @@ EqualGroups DuplicateStrings::find_equal(Snapshot &snapshot, const ObjectFilter 
   return contents.take_groups(threads, snapshot.watch());
 }
 
-ObjectIndex DuplicateStrings::choose_copies(Snapshot &snapshot, EqualGroups equal) {
+ObjectIndex DuplicateStrings::choose_copies(const Snapshot &snapshot, EqualGroups equal) {
   const HeapPlaces &places = snapshot.index().places();
   const Heap &heap = snapshot.heap();
   const unsigned threads = std::max(snapshot.threads(), 1u);

@@ -18,7 +18,7 @@ namespace dnheap {
 class DuplicateStrings {
 public:
   // Compares the strings that pass; only objects in `filter.among` count as holders.
-  DuplicateStrings(Snapshot &snapshot, const ObjectFilter &filter);
+  DuplicateStrings(const Snapshot &snapshot, const ObjectFilter &filter);
 
   struct Group {
     ContentHash hash; // of the characters, as they lie in the target
@@ -51,8 +51,8 @@ public:
   bool are_blanked() const { return are_blanked_; }
 
 private:
-  EqualGroups find_equal(Snapshot &snapshot, const ObjectFilter &filter);
-  ObjectIndex choose_copies(Snapshot &snapshot, EqualGroups equal);
+  EqualGroups find_equal(const Snapshot &snapshot, const ObjectFilter &filter);
+  ObjectIndex choose_copies(const Snapshot &snapshot, EqualGroups equal);
 
   bool is_type_known_ = false, are_blanked_ = false;
   u64 strings_ = 0, string_bytes_ = 0, wasted_ = 0;

@@ -39,14 +39,14 @@ bool is_static_box(WasteKind kind, const std::string &field) {
 using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
 
 // Calls visit(object, place, thread) for all objects; each stretch is visited by one thread.
-template <class Visit> void for_each_wasted(const WasteScan &scan, Snapshot &snapshot, Visit visit) {
+template <class Visit> void for_each_wasted(const WasteScan &scan, const Snapshot &snapshot, Visit visit) {
   parallel_for(scan.stretches(), snapshot.threads(), [&](u64 stretch, unsigned thread) {
     snapshot.watch().check();
     scan.for_each(stretch, [&](const WastedObject &object, u64 place) { visit(object, place, thread); });
   });
 }
 
-ObjectIndex index_of(const WasteScan &scan, Snapshot &snapshot) {
+ObjectIndex index_of(const WasteScan &scan, const Snapshot &snapshot) {
   HeapBits bits(snapshot.index().starts().shared_places());
   for_each_wasted(scan, snapshot, [&](const WastedObject &, u64 place, unsigned) {
     bits.words()[place / 64] |= u64{1} << (place % 64);
@@ -55,7 +55,7 @@ ObjectIndex index_of(const WasteScan &scan, Snapshot &snapshot) {
 }
 
 // Adds rows of objects, each by its holder. `graph`: given by find_live_waste().
-void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows,
+void add_objects(const Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, RowsByText &rows,
                  const ObjectGraph *graph) {
   WasteScan scan(snapshot, filter);
   waste.notes = scan.notes();
@@ -91,7 +91,7 @@ void add_objects(Snapshot &snapshot, const ObjectFilter &filter, Waste &waste, R
   }
 }
 
-void add_holes(Snapshot &snapshot, RowsByText &rows) {
+void add_holes(const Snapshot &snapshot, RowsByText &rows) {
   for (const BesideHoles &one : find_holes(snapshot).beside) {
     if (one.pin.empty() || one.pin == pinned_by_place)
       continue;
@@ -133,7 +133,7 @@ Waste waste_of_rows(Waste out, const RowsByText &rows) {
 
 } // namespace
 
-Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter) {
+Waste find_waste(const Snapshot &snapshot, const ObjectFilter &filter) {
   Waste out;
   RowsByText rows;
   add_objects(snapshot, filter, out, rows, nullptr);
@@ -142,7 +142,7 @@ Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter) {
   return waste_of_rows(std::move(out), rows);
 }
 
-Waste find_live_waste(Snapshot &snapshot, const HeapBits &live) {
+Waste find_live_waste(const Snapshot &snapshot, const HeapBits &live) {
   Waste out;
   RowsByText rows;
   ObjectFilter filter;
@@ -151,6 +151,6 @@ Waste find_live_waste(Snapshot &snapshot, const HeapBits &live) {
   return waste_of_rows(std::move(out), rows);
 }
 
-Waste find_waste(Snapshot &snapshot) { return find_waste(snapshot, ObjectFilter()); }
+Waste find_waste(const Snapshot &snapshot) { return find_waste(snapshot, ObjectFilter()); }
 
 } // namespace dnheap

@@ -60,9 +60,9 @@ struct Waste {
 // The passes that a Snapshot needs for it; its own passes are "waste", "holders" and, for all objects, "walk".
 inline constexpr Passes passes_of_waste = Pass::index | Pass::tally | Pass::references;
 // Counts the objects that pass; only objects in `filter.among` count as holders. Holes count only if all objects do.
-Waste find_waste(Snapshot &snapshot, const ObjectFilter &filter);
-Waste find_waste(Snapshot &snapshot);
+Waste find_waste(const Snapshot &snapshot, const ObjectFilter &filter);
+Waste find_waste(const Snapshot &snapshot);
 // Counts live objects, for callers that have the graph already, and know them.
-Waste find_live_waste(Snapshot &snapshot, const HeapBits &live);
+Waste find_live_waste(const Snapshot &snapshot, const HeapBits &live);
 
 } // namespace dnheap

@@ -53,7 +53,7 @@ struct WasteScan::Worker {
   std::vector<WastedObject> collections, others;
 };
 
-WasteScan::WasteScan(Snapshot &snapshot, const ObjectFilter &filter)
+WasteScan::WasteScan(const Snapshot &snapshot, const ObjectFilter &filter)
     : runtime_(snapshot.runtime()), heap_(snapshot.heap()), references_(snapshot.references()),
       index_(snapshot.index()), format_(references_.format()), string_layout_(string_layout(runtime_)),
       shapes_(runtime_, references_.types(), index_.count()), roles_(roles_of(snapshot)),
@@ -63,7 +63,7 @@ WasteScan::WasteScan(Snapshot &snapshot, const ObjectFilter &filter)
   notes_.add_all(shapes_.notes("the fill of its objects is unknown"));
 }
 
-std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
+std::vector<WasteScan::Role> WasteScan::roles_of(const Snapshot &snapshot) {
   const HeapTypes &types = references_.types();
   const BaseTypes bases(runtime_);
   const std::vector<bool> is_string = string_types(types, runtime_);
@@ -102,7 +102,7 @@ std::vector<WasteScan::Role> WasteScan::roles_of(Snapshot &snapshot) {
   return out;
 }
 
-void WasteScan::look_at_all(Snapshot &snapshot, const ObjectFilter &filter) {
+void WasteScan::look_at_all(const Snapshot &snapshot, const ObjectFilter &filter) {
   const unsigned threads = std::max(snapshot.threads(), 1u);
   u64 expected = 0;
   for (const TypeTally &type : snapshot.tally().types)
@@ -253,7 +253,7 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
 }
 
 // Adds the copies, and claims the arrays among them. Several threads may do this with different groups.
-void WasteScan::add_copies(EqualGroups equal, Snapshot &snapshot, unsigned thread) {
+void WasteScan::add_copies(EqualGroups equal, const Snapshot &snapshot, unsigned thread) {
   constexpr u64 ahead = 32; // the tags of a group lie anywhere in the heap
   const HeapPlaces &places = index_.places();
   ReferenceReader reader(references_);

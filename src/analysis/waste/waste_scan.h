@@ -23,7 +23,7 @@ struct WastedObject {
 
 class WasteScan {
 public:
-  WasteScan(Snapshot &snapshot, const ObjectFilter &filter);
+  WasteScan(const Snapshot &snapshot, const ObjectFilter &filter);
 
   // The results are unordered, but grouped by stretches of the heap of a few MiB: look-ups by their places stay in a
   // cache, and no word of HeapBits belongs to two stretches, so each stretch can be processed by one thread.
@@ -41,14 +41,14 @@ private:
   enum class Role : u8 { none, string, plain_array, reference_array, box, object, collection };
   struct Worker;
 
-  std::vector<Role> roles_of(Snapshot &snapshot);
-  void look_at_all(Snapshot &snapshot, const ObjectFilter &filter);
+  std::vector<Role> roles_of(const Snapshot &snapshot);
+  void look_at_all(const Snapshot &snapshot, const ObjectFilter &filter);
   void look_at(const OpenedObject &object, u64 aligned, Worker &worker) const;
   // Returns what a collection wastes, without those parts that other collections claim too, if `shared` is given.
   std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                        ReferenceReader &reader, const HeapBits *shared) const;
   std::optional<u64> zero_bytes(const OpenedObject &array) const;
-  void add_copies(EqualGroups equal, Snapshot &snapshot, unsigned thread);
+  void add_copies(EqualGroups equal, const Snapshot &snapshot, unsigned thread);
   void add(const WastedObject &object, unsigned thread) {
     found_[thread][index_.places().find(object.address) >> stretch_shift_].push_back(object);
   }

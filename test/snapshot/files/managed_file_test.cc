@@ -43,14 +43,14 @@ public:
   Address node = 0;
 };
 
-std::string all_names(Snapshot &snapshot) {
+std::string all_names(const Snapshot &snapshot) {
   std::string out;
   for (const auto &type : snapshot.tally().types)
     out += snapshot.runtime().types().name(type.method_table) + "; ";
   return out;
 }
 
-std::string all_problems(Snapshot &snapshot) {
+std::string all_problems(const Snapshot &snapshot) {
   std::string out;
   for (const std::string &problem : snapshot.runtime().types().notes().texts())
     out += problem + "\n";
