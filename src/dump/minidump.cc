@@ -228,16 +228,19 @@ private:
   }
 
   // EXCEPTION_RECORD64 after {thread, alignment}: {code, flags, next record, address, number of parameters, alignment,
-  // 15 parameters}. For other systems Breakpad writes {signal, si_code, -, address}.
+  // 15 parameters}. Breakpad writes {signal, si_code, -, address} for Linux, and for macOS {EXC_…, a kern_return_t, …},
+  // which does not show whether memory was read or written.
   void read_crash(Bytes record) {
     constexpr u32 access_violation = 0xc0000005, in_page_error = 0xc0000006;
     constexpr u32 of_debuggers[] = {0, 0x80000003, 0x80000004, 0x80000007}; // debuggers stop threads with these
     CrashSignal crash{at<u32>(record, 0), at<u32>(record, 8), {}, at<u64>(record, 24)};
     if (std::find(std::begin(of_debuggers), std::end(of_debuggers), crash.number) != std::end(of_debuggers))
       return;
-    if (target_.os != OperatingSystem::windows)
+    const bool is_windows = target_.os == OperatingSystem::windows;
+    if (target_.os == OperatingSystem::linux_os)
       crash.code = static_cast<i32>(at<u32>(record, 12));
-    else if ((crash.number == access_violation || crash.number == in_page_error) && at<u32>(record, 32) >= 2) {
+    else if (is_windows && (crash.number == access_violation || crash.number == in_page_error) &&
+             at<u32>(record, 32) >= 2) {
       crash.code = static_cast<i32>(at<u64>(record, 40));
       crash.address = at<u64>(record, 48);
     }

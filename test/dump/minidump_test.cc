@@ -182,6 +182,9 @@ TEST(Minidump, WhatItWasDumpedFor) {
   EXPECT_EQ(crash->number, 11u) << "Breakpad's, of Linux";
   EXPECT_EQ(crash->code, 1);
   EXPECT_EQ(crash->address, 0x20u);
+  crash = crash_of({.thread = 7, .code = 1, .flags = 1, .address = 0x20}, 0x8101);
+  EXPECT_EQ(crash->number, 1u) << "Breakpad's, of macOS";
+  EXPECT_FALSE(crash->code) << "KERN_INVALID_ADDRESS is not a write";
   for (u32 code : {0u, 0x80000003u, 0x80000004u, 0x80000007u})
     EXPECT_FALSE(crash_of({.thread = 7, .code = code}));
 }

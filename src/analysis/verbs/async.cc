@@ -258,6 +258,7 @@ report::Table queued_table(const ThreadPool &pool) {
 Plan plan_async(const Question &question) {
   Plan plan(Pass::index); // a live process is copied completely
   plan.then("walk").then("tasks").then("async stacks").then("walk");
+  plan.perhaps(Pass::references); // what runtime-async calls keep
   if (question.by == "retained") {
     foresee_ranked(plan);
     plan.then("reachable objects").then("reachable without a set");

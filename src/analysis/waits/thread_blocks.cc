@@ -283,6 +283,6 @@ bool ThreadBlocks::is_inside(Address object, const Candidate &of) {
   return std::find(inner.begin(), inner.end(), object) != inner.end();
 }
 
-void foresee_blocks(Plan &plan) { plan.perhaps(Pass::tally).perhaps("walk").perhaps("tasks"); }
+void foresee_blocks(Plan &plan) { plan.perhaps(Pass::references).perhaps("walk").perhaps("tasks"); }
 
 } // namespace dnheap

@@ -62,6 +62,7 @@ private:
   Known &known(Address ip);
   const CodeBlock *find(Address ip);
   bool is_return_address(Address ip);
+  bool is_stub(Address ip);
   bool is_x86() const { return walk_.convention_->architecture == Architecture::x86; }
   Address sp() const { return registers_.get(walk_.convention_->stack_pointer).value_or(0); }
   ReadOutcome leave(const CodeBlock &code, bool is_active, Registers &registers) const;
@@ -179,22 +180,38 @@ bool OneWalk::start() {
 // Between two methods, a thread may be in a few instructions that the runtime generated: stubs, write barriers. They
 // are in no module and have no frame: the caller's return address is the first word of the stack, or in its register.
 void OneWalk::leave_stub() {
-  const Module *module = walk_.target_->find_module(registers_.ip);
   Registers caller = registers_;
-  if ((!module || is_made_code(module->path)) && in_stack(thread_, sp()) && take_return_address(caller))
+  if (is_stub(registers_.ip) && in_stack(thread_, sp()) && take_return_address(caller))
     enter_caller(caller);
 }
 
-// False: the return address does not lead to managed code.
+// True for code that the runtime generated and that is no method: a stub, a copy of a write barrier.
+bool OneWalk::is_stub(Address ip) {
+  const Module *module = walk_.target_->find_module(ip);
+  return (!module || is_made_code(module->path)) && !find(ip);
+}
+
+// Returns to managed code, through stubs if need be: neither they nor leaf functions in assembly language have a frame.
+// False: no return address leads there.
 bool OneWalk::take_return_address(Registers &registers) {
-  const Address at = registers.get(walk_.convention_->stack_pointer).value_or(0);
+  constexpr unsigned most_stubs = 2; // a write barrier, and the stub that leads to it
   const bool is_on_stack = walk_.convention_->architecture != Architecture::arm64;
-  const std::optional<u64> back = is_on_stack ? memory_.try_pointer(at) : registers.get(arm64_link_register);
-  if (!back || !find(*back))
-    return false;
-  registers.ip = *back;
-  registers.set(walk_.convention_->stack_pointer, is_on_stack ? at + p_ : at);
-  return true;
+  Address at = registers.get(walk_.convention_->stack_pointer).value_or(0);
+  for (unsigned stubs = 0; stubs <= most_stubs; ++stubs) {
+    const std::optional<u64> back = is_on_stack ? memory_.try_pointer(at) : registers.get(arm64_link_register);
+    if (!back)
+      return false;
+    if (is_on_stack)
+      at += p_;
+    if (find(*back)) {
+      registers.ip = *back;
+      registers.set(walk_.convention_->stack_pointer, at);
+      return true;
+    }
+    if (!is_on_stack || !is_stub(*back))
+      return false;
+  }
+  return false;
 }
 
 // The caller holds the arguments that it passed; the callee keeps them in registers and on its part of the stack.
@@ -228,8 +245,8 @@ void OneWalk::leave_native() {
   auto stack_pointer = [&] { return at.get(walk_.convention_->stack_pointer).value_or(0); };
   for (u64 i = 0; i < most_native_frames; ++i) {
     const Address before = stack_pointer();
-    // Leaf helpers in assembly language have no frame either, and no unwind data.
-    if (const ReadOutcome outcome = native.leave(i == 0, at); !outcome && (i || !take_return_address(at)))
+    if (const ReadOutcome outcome = native.leave(i == 0, at);
+        !outcome && ((i && !is_stub(at.ip)) || !take_return_address(at)))
       return doubt_in_native(outcome);
     if (stack_pointer() <= before || stack_pointer() >= limit || at.ip == 0)
       return;
