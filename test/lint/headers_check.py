@@ -53,6 +53,8 @@ def main():
         PAGE.write_text(text)
     elif PAGE.read_text() != text:
         sys.exit("doc/design/types.md is not what the headers say: test/lint/headers_check.py --update")
+    else:
+        print("headers: ok")
 
 
 if __name__ == "__main__":

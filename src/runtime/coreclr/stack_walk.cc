@@ -208,7 +208,8 @@ bool OneWalk::take_return_address(Registers &registers) {
       registers.set(walk_.convention_->stack_pointer, at);
       return true;
     }
-    if (!is_on_stack || !is_stub(*back))
+    // A word that leads into no module at all may be anything.
+    if (!is_on_stack || !walk_.target_->find_module(*back) || !is_stub(*back))
       return false;
   }
   return false;
