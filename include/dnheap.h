@@ -3,25 +3,26 @@
  * row. It is libdnheap-c.so, which exports these functions and nothing else. C++ has its own interface:
  * dnheap/dnheap.h.
  *
- * Results. Functions that can fail return a dnheap_code, 0 for success, and then fill what their last arguments point
- * to. On failure they leave it unchanged, and dnheap_error() says in one sentence what is wrong. No exception leaves
- * them, nothing is printed, nothing ends the process. A null pointer where none is allowed is DNHEAP_WRONG_USAGE.
+ * Results. Functions that can fail return a dnheap_code. On success it is 0, and what the last arguments point to is
+ * filled. On failure that is unchanged, and dnheap_error() says in one sentence what is wrong. No exception leaves a
+ * function, nothing is printed, nothing ends the process. A null pointer where none is allowed is DNHEAP_WRONG_USAGE.
  *
- * Threads. Any thread may call anything. A snapshot works on a thread of its own, with as many threads besides as
- * options.threads says; calls on one snapshot, its rows included, wait for each other, calls on different ones do not.
- * No call may use a handle while it is being closed, or afterwards. After fork() the child may not use its parent's
- * handles: its calls fail with DNHEAP_WRONG_USAGE.
+ * Threads. Any thread may call anything. A snapshot works on a thread of its own; its long passes use as many threads
+ * as options.threads says. Calls on the same snapshot, or on its rows, wait for each other; calls on different
+ * snapshots do not. No call may use a handle while another call closes it, or afterwards. After fork() the child may
+ * not use its parent's handles: its calls fail with DNHEAP_WRONG_USAGE.
  *
- * Texts are UTF-8 and end with a zero byte. Names out of a dump have no control characters (they became '?'). Contents
+ * Texts are UTF-8 and end with a zero byte. Names out of a dump have no control characters: '?' replaces them. Contents
  * of strings are unchanged: they may be anybody's secret, and may contain zero bytes.
  *
- * Units. Sizes are bytes. Addresses belong to the dumped process, never to this one; 0 is none. `bytes` of an
- * object or type is the size that ClrMD and SOS report, `aligned_bytes` its size in the heap; retained bytes are of the
- * latter kind.
+ * Units. Sizes are bytes. Addresses belong to the dumped process, never to this one; 0 stands for no address. `bytes`
+ * of an object or type is the size that ClrMD and SOS report, `aligned_bytes` is its size in the heap. Retained bytes
+ * are sizes in the heap, too.
  *
  * Versions. Within one DNHEAP_ABI_VERSION functions, codes and flags are only added, and structs only grow at their
- * end. So structs that you pass begin with their size, and dnheap_next() takes the size of a row: members that your
- * header does not have are not written, those that the library does not have are zero. */
+ * end. For this reason each struct that you pass begins with its size, and dnheap_next() takes the size of a row: the
+ * library does not write members that your header does not have, and members that the library does not have are
+ * zero. */
 #ifndef DNHEAP_H
 #define DNHEAP_H
 
@@ -41,7 +42,7 @@ extern "C" {
 
 #define DNHEAP_ABI_VERSION 0 /* of libdnheap-c.so.0 */
 
-/* The same numbers as the program's exit codes, if it has one for the case. */
+/* Where the program `dnheap` has an exit code for a case, the code here is the same number. */
 typedef enum dnheap_code {
   DNHEAP_OK = 0,
   DNHEAP_WRONG_USAGE = 2, /* the question is wrong, not the dump: an unknown option, a null pointer */
@@ -54,8 +55,8 @@ typedef enum dnheap_code {
 
 /* Returns the version of the loaded library: "0.1.0". */
 DNHEAP_API const char *dnheap_version(void);
-/* Returns one sentence that says why the last failed function on this thread failed; "" if none did. Valid until
- * another one fails there. */
+/* Returns one sentence: why the last function that failed on this thread failed; "" if none has failed. Valid until
+ * another function fails on this thread. */
 DNHEAP_API const char *dnheap_error(void);
 /* Returns the meaning of a code, for any number: "not found". */
 DNHEAP_API const char *dnheap_code_text(int code);
@@ -73,12 +74,13 @@ typedef struct dnheap_progress {
   uint64_t objects;     /* objects seen so far, if the pass sees objects */
 } dnheap_progress;
 
-/* Called on the thread that made the call, about ten times a second until that returns. Anything but 0 cancels, and so
- * does a C++ exception. It must not use the snapshot itself but for dnheap_cancel(): such a call fails with
- * DNHEAP_WRONG_USAGE. It must return: no longjmp(), no pthread_exit(). */
+/* A function of yours. While a call runs, it is called about ten times a second, on the thread that made the call. If
+ * it returns anything but 0, or throws a C++ exception, the call is cancelled. It may pass the snapshot to
+ * dnheap_cancel() and dnheap_close() only: other calls fail with DNHEAP_WRONG_USAGE. It must return normally: no
+ * longjmp(), no pthread_exit(). */
 typedef int (*dnheap_on_progress)(void *context, const dnheap_progress *now);
 
-/* The usual choice is zero for everything except `size`, or a null pointer instead. */
+/* Usually everything except `size` is zero; a null pointer instead of the struct means the same. */
 typedef struct dnheap_options {
   size_t size;                       /* sizeof(dnheap_options) */
   const char *const *module_folders; /* searched for module files that are not in the dump */
@@ -86,7 +88,7 @@ typedef struct dnheap_options {
   const char *temp_dir;           /* for decompressing; null: $TMPDIR, /var/tmp, /tmp */
   uint64_t max_memory;            /* limit for the copy of a live process; 0 = none */
   uint32_t threads;               /* 0 = one per processor; at most 1024 */
-  uint32_t runtime;               /* the one to use, from 1, if a process has several; 0 = the one that has a heap */
+  uint32_t runtime;               /* number of the runtime to use, from 1; 0 = the one that has a heap */
   uint32_t runs_on;               /* not 0: do not stop a live process; memory that it changes meanwhile may be wrong */
   uint32_t reserved;              /* 0 */
   dnheap_on_progress on_progress; /* null: none */
@@ -99,13 +101,13 @@ DNHEAP_API int dnheap_open(const char *path, const dnheap_options *options, dnhe
 /* Attaches to a process of this machine (Linux). The process stands still until dnheap_release_process(), until its
  * memory is copied, or until the snapshot is closed. */
 DNHEAP_API int dnheap_attach(uint64_t pid, const dnheap_options *options, dnheap_snapshot **snapshot);
-/* Lets a live process go on; memory not read until then is unknown from now on. Does nothing for dumps. */
+/* Lets a live process go on; memory that was not read before is unknown from now on. Does nothing for dumps. */
 DNHEAP_API int dnheap_release_process(dnheap_snapshot *snapshot);
 /* Closes a snapshot. Rows that are still open keep what they need. Does nothing for null. */
 DNHEAP_API void dnheap_close(dnheap_snapshot *snapshot);
-/* Makes the running call and all later ones fail with DNHEAP_INTERRUPTED: open the dump again to go on. May be called
- * from any thread, even during another call, and from signal handlers. Results that exist already may still be
- * returned. */
+/* Makes the running call and all later calls on the snapshot fail with DNHEAP_INTERRUPTED: open the dump again to go
+ * on. May be called from any thread, even during another call, and from signal handlers. A call may still return
+ * results that exist already. */
 DNHEAP_API void dnheap_cancel(dnheap_snapshot *snapshot);
 
 /* Describes what was opened. Texts are valid as long as the snapshot. */
@@ -143,16 +145,16 @@ DNHEAP_API int dnheap_read(dnheap_snapshot *snapshot, uint64_t address, void *to
 
 /* ---- Asking -------------------------------------------------------------------------------------------------- */
 
-/* A verb with its subject and options, spelled as on the program's command line but without the dump's name:
- * {"stat", "--type", "Shop\\."}, {"path", "Shop.Cache.Session", "--top=3"}. `dnheap help VERB` lists them all. The
- * answer is JSON according to doc/schema, unless the options have a --format; it ends with a zero byte that `*size`
- * does not count. `size` may be null. Free the answer with dnheap_free(). Options such as --modules and --threads
- * belong to dnheap_options, and are refused here. */
+/* Answers a question: a verb with its subject and options, spelled as on the program's command line but without the
+ * dump's name: {"stat", "--type", "Shop\\."}, {"path", "Shop.Cache.Session", "--top=3"}. `dnheap help VERB` lists the
+ * options of a verb. The answer is JSON according to doc/schema, unless the options have a --format; it ends with a
+ * zero byte that `*size` does not count. `size` may be null. Free the answer with dnheap_free(). Options such as
+ * --modules and --threads belong to dnheap_options, and are refused here. */
 DNHEAP_API int dnheap_ask(dnheap_snapshot *snapshot, const char *const *arguments, size_t count, char **answer,
                           size_t *size);
-/* Answers a whole command line, with the names of its dumps, or --pid: for verbs that open several (`diff`, `check`),
- * make one (`extract`), or need none (`ps`): {"diff", "before.core", "after.core"}. Each call opens its dumps again.
- * on_progress may be null. */
+/* Answers a whole command line, with the names of its dumps, or --pid: for verbs that open several dumps (`diff`,
+ * `check`), make one (`extract`), or need none (`ps`): {"diff", "before.core", "after.core"}. Each call opens its dumps
+ * again. on_progress may be null. */
 DNHEAP_API int dnheap_command(const char *const *arguments, size_t count, dnheap_on_progress on_progress, void *context,
                               char **answer, size_t *size);
 
@@ -194,7 +196,8 @@ typedef struct dnheap_object {
   uint8_t is_free;    /* 0 or 1 */
   uint8_t reserved[2];
 } dnheap_object;
-/* Rows are dnheap_object: all objects in address order, holes too. 40 ns each, and memory for some ten thousand. */
+/* Rows are dnheap_object: all objects in address order; holes between objects are rows, too. Takes 40 ns per object,
+ * and the memory of some ten thousand rows. */
 DNHEAP_API int dnheap_objects(dnheap_snapshot *snapshot, dnheap_rows **rows);
 
 /* A reference from one object to another. */
@@ -212,7 +215,8 @@ typedef struct dnheap_edge {
 /* Rows are dnheap_edge: all references of the heap, by the address of the referring object. Builds the graph: 12 bytes
  * of memory per object, 4 per reference. */
 DNHEAP_API int dnheap_edges(dnheap_snapshot *snapshot, dnheap_rows **rows);
-/* Rows are dnheap_edge: the referrers of one object, ascending. Looks at every reference of the heap. */
+/* Rows are dnheap_edge: the references to one object, by the address of the referring object. Reads every reference of
+ * the heap. */
 DNHEAP_API int dnheap_referrers(dnheap_snapshot *snapshot, uint64_t object, dnheap_rows **rows);
 
 typedef struct dnheap_string {
@@ -247,8 +251,8 @@ typedef struct dnheap_root {
   uint32_t kind;         /* DNHEAP_ROOT_HANDLE, … */
   uint32_t flags;
 } dnheap_root;
-/* Rows are dnheap_root: everything that keeps objects alive by itself, by kind, then by slot. Walks the heap, and looks
- * for static fields and stacks. */
+/* Rows are dnheap_root: the GC roots (everything that keeps objects alive by itself), by kind, then by slot. Walks the
+ * heap, and searches static fields and stacks for references. */
 DNHEAP_API int dnheap_roots(dnheap_snapshot *snapshot, dnheap_rows **rows);
 
 typedef struct dnheap_dominated {

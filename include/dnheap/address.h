@@ -1,7 +1,7 @@
 // Address, ObjectId, TypeId: three distinct types of number that cannot be mixed up. An Address is a place in the
 // target's memory, never a pointer of this process. ObjectIds number the objects of a heap by address, TypeIds number
-// the types that have objects by MethodTable. Both start at 0 and have no holes, so columns are arrays. All are passed
-// by value, cost nothing, and belong to no thread.
+// the types that have objects by MethodTable. Both start at 0 and have no holes, so an array can hold one value for
+// each. All are passed by value, cost nothing, and belong to no thread.
 #pragma once
 #include <compare>
 #include <cstddef>

@@ -24,7 +24,7 @@ public:
   std::size_t size() const;
   Value operator[](std::size_t part) const;     // below size()
   std::string_view key(std::size_t part) const; // of records
-  Value find(std::string_view key) const;       // absent: there is none
+  Value find(std::string_view key) const;       // is_absent() if there is none
 
 private:
   friend struct AnswerParts;
@@ -76,7 +76,7 @@ public:
   const std::string &title() const;
   std::vector<Column> columns() const;
   std::optional<std::uint64_t> row_count() const; // nullopt if unknown before the rows are read
-  bool in_text() const;                           // in_data(), too: the formats that show the table
+  bool in_text() const;                           // true: text shows the table; in_data(): JSON and CSV do
   bool in_data() const;
   const std::vector<std::string> &notes() const; // for people: how to read the table
   // `visit` returns false to stop. Throws Error as verbs do.
@@ -123,10 +123,11 @@ public:
   const std::string &next_command() const;                  // a dnheap command line; empty: none
   std::vector<std::pair<std::string, Value>> facts() const; // of the target
   std::optional<Completeness> completeness() const;         // nullopt: the answer does not depend on a heap
-  std::uint64_t exceeded() const;                           // limits, of `check`
-  std::uint64_t uncertain() const;                          // limits that hold in the part that could be read
-  std::uint64_t unmatched() const;                          // limits for a type or an owner that is not here
-  // Returns the statement about completeness in one line; empty if the answer is complete and has no notes.
+  std::uint64_t exceeded() const;                           // number of limits of `check` that are exceeded
+  std::uint64_t uncertain() const;                          // limits that hold as far as the heap could be read
+  std::uint64_t unmatched() const;                          // limits for a type or an owner that is not in the dump
+  // Returns in one line what is missing in the answer, for formats that do not show it; empty if the answer is complete
+  // and has no notes.
   std::string unsaid() const;
   std::vector<Table> tables() const;        // the main one first
   Table table(std::string_view name) const; // throws NotFound if there is none

@@ -75,12 +75,13 @@ public:
   std::optional<ObjectId> dominator(ObjectId object) const;
   std::vector<Owner> owners() const;
   Retained shared() const;      // several owners hold it together, none alone
-  Retained unreachable() const; // held by none
-  // Returns what would be freed if all objects of a set went. Costs one search each, and two bits per object. `in_set`
-  // may be called from several threads at once.
+  Retained unreachable() const; // no owner holds it
+  // Returns what would be freed if all objects of a set went. Each call costs one search, and two bits per object.
+  // `in_set` may be called from several threads at once.
   Retained retained_by(const std::function<bool(ObjectId)> &in_set) const;
 
-  // Returns what the objects reach, themselves included, whoever else holds it. One search.
+  // Returns everything that the objects reach, the objects included, even if other objects hold it, too. Costs one
+  // search.
   Retained closure(std::span<const ObjectId> objects) const;
   // Returns the path from the nearest root. Paths from precise roots win over shorter ones from conservative roots. One
   // breadth-first search, 4 bytes per object. Nullopt: no root reaches it.

@@ -60,14 +60,15 @@ struct HeapObject {
   bool is_free = false;
 };
 
-// All objects, block by block, for callers that cannot use a callback. Valid as long as the Snapshot; its thread.
+// All objects, block by block, for callers that cannot use a callback. Valid as long as the Snapshot; use it from the
+// Snapshot's thread.
 class HeapBlocks {
 public:
   HeapBlocks(HeapBlocks &&) noexcept;
   HeapBlocks &operator=(HeapBlocks &&) noexcept;
   ~HeapBlocks();
-  // Returns the blocks that for_each_block() would give; empty at the end. Valid until the next call. Throws as that
-  // does.
+  // Returns the next block that for_each_block() would pass to `visit`; empty at the end. Valid until the next call.
+  // Throws as for_each_block() does.
   std::span<const HeapObject> next();
 
 private:

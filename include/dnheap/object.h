@@ -17,7 +17,7 @@ struct FieldValue {
   std::string name = {};      // "StateMachine.held", "[17].key"
   std::string type_name = {}; // empty: unknown
   std::uint64_t offset = 0;   // from the object's first byte
-  Address reference = {};     // what it refers to; null if null or if this is no reference
+  Address reference = {};     // what the field refers to; null: nothing, or it is not a reference
   std::string text = {};      // as C# would write it; empty: no value, or not in the dump. May be anybody's secret
 };
 
@@ -35,8 +35,8 @@ public:
   // Returns all its references with names, in field order; those in no field (dependent handles, assemblies that can be
   // unloaded) come last. At most `most`: an array may have hundreds of millions.
   std::vector<Reference> references(std::uint64_t most = 10000) const;
-  // Returns the target of the first reference with that name: "_items", "[3]", "StateMachine.held". Nullopt: it has no
-  // such reference, or it is null.
+  // Returns the target of the first reference with that name: "_items", "[3]", "StateMachine.held". Nullopt: the object
+  // has no such reference, or the reference is null.
   std::optional<Object> follow(std::string_view field) const;
   // Returns the objects that refer to it, by address. Reads every reference of the heap, in parallel, and keeps
   // nothing; for many objects use Graph::referrers().

@@ -12,9 +12,9 @@ namespace dnheap::DNHEAP_ABI {
 // Takes SIGBUS: a page of a mapped file that cannot be loaded is replaced by zeros and counts as lost, which answers
 // then report. Without this call it would end the process. Faults anywhere else go to the previous handler.
 void survive_mapping_faults();
-// Keeps a standard stream closed that was closed at the start of the program, so that no file opened later takes its
-// number and receives what is written to the stream. Writing to a pipe that nobody reads, or beyond the largest file
-// allowed, becomes an error instead of a signal.
+// Reserves the number of each standard stream that was closed when the program started: otherwise a file opened later
+// could get the number, and receive what is written to the stream. Writing to a pipe that nobody reads, or beyond the
+// largest file allowed, becomes an error instead of a signal.
 void make_streams_safe();
 // The first SIGINT, SIGTERM or SIGHUP cancels `progress`, which must exist until the process ends; the second one ends
 // the process. Signals that were ignored stay ignored.
@@ -22,17 +22,17 @@ void cancel_on_interrupt(Progress &progress);
 // Makes allocations beyond `bytes` fail (std::bad_alloc); mapped files do not count. Returns false if the host cannot
 // do it.
 bool limit_memory(std::uint64_t bytes);
-// Limits it to the memory that the process's control group (a container, say) has left. Returns false if none has a
-// limit.
+// Makes allocations fail before the process's control group (a container, say) has no memory left. Returns false if no
+// control group has a limit.
 bool limit_memory_to_group(unsigned threads); // 0: one per processor
 // Makes the system end this process before others when memory runs out: for a process that looks after others. Returns
 // false if the system has no such choice.
 bool be_first_to_go();
 
 // A file that gets its name only once it is complete. Until commit() it has another name in the same folder, and the
-// old file stays; without commit() the destructor removes it. A symbolic link stays a link: its target is replaced.
-// Only its owner can read it, unless it holds nothing private: then its permissions are those of the file it replaces,
-// or the process's usual ones.
+// old file stays; without commit() the destructor removes it. A symbolic link stays a link: its target is replaced. If
+// the content is private, only the owner can read the file; otherwise it gets the permissions of the file that it
+// replaces, or the process's usual ones.
 class WholeFile {
 public:
   // Throws Error if the folder cannot be written to, or if something other than a regular file has that name. Call it

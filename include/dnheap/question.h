@@ -1,7 +1,7 @@
-// Question: what is asked of a verb beyond its target, typed; and the options that ask it, one row each, from which the
-// command line, the explorer's requests, the C interface and agents' tools are understood alike. A verb names, as
-// Takes, the options that it looks at; any other is wrong usage. Words of Question::sort, by and table are keys of the
-// answer's own columns and tables. Plain data; any thread.
+// Question: what a verb is asked beyond its target, as typed values. QuestionOption: the option that sets such a value;
+// the command line, the explorer's requests, the C interface and agents' tools all parse options by the same table. A
+// verb lists, as Takes, the members of Question that it uses; setting any other is wrong usage. Words of
+// Question::sort, by and table are keys of the answer's own columns and tables. Plain data; any thread.
 #pragma once
 #include "dnheap/address.h"
 
@@ -99,7 +99,7 @@ struct Question {
 };
 
 struct QuestionOption {
-  enum class Several : std::uint8_t { last_counts, refused, all_count }; // what it means that it is given twice
+  enum class Several : std::uint8_t { last_counts, refused, all_count }; // if it is given twice
 
   const char *name;  // "type-exact"
   const char *value; // what help calls its value: "NAME"; null: it takes none
@@ -109,14 +109,14 @@ struct QuestionOption {
   // Throws UsageError, which begins with the label: what the user wrote in front of the value.
   void (*set)(Question &question, const std::string &label, std::string_view value);
   Several several = Several::last_counts;
-  std::vector<std::string_view> (*words)() = nullptr; // all that its value may be; null: anything
-  bool names_files = false;                           // of the machine that answers
+  std::vector<std::string_view> (*words)() = nullptr; // returns all possible values; null: any value
+  bool names_files = false;                           // its value names files of the machine that answers
 };
 
 // In the order of the program's help.
 std::span<const QuestionOption> question_options();
 
-// Why Question::type_regex cannot be that: "missing ]: [a-"; nothing: it can.
+// Returns why the text is not a valid Question::type_regex: "missing ]: [a-"; nullopt: it is valid.
 std::optional<std::string> pattern_problem(std::string_view pattern);
 
 } // namespace dnheap::DNHEAP_ABI

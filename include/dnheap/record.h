@@ -1,6 +1,6 @@
 // Record: the part of a dump that `diff` and `check` compare: sizes per owner, per type and per class of memory. Some
-// 100 bytes per type and owner, and no addresses. So dumps can be compared that are not open at the same time, or no
-// longer exist. Copying costs nothing; any thread.
+// 100 bytes per type and owner, and no addresses. So dumps can be compared even if they are not open at the same time,
+// or no longer exist. Copying costs nothing; any thread.
 #pragma once
 #include "dnheap/answer.h"
 #include "dnheap/snapshot.h"
@@ -15,8 +15,7 @@ class Record {
 public:
   // Makes the snapshot's record. Costs the dominator tree, a sweep over it, and a look at malloc's blocks.
   static Record of(Snapshot &snapshot);
-  // Makes the record of a dump, which is open only meanwhile, or reads a saved record. Throws Error that names the
-  // file.
+  // Reads a saved record; or opens a dump, makes its record, and closes the dump. Throws Error that names the file.
   static Record open(const std::string &path, const OpenOptions &options = {});
   // Reads a saved record. Throws Error that names the invalid place.
   static Record parse(std::string_view json, const std::string &name);

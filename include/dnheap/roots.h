@@ -16,7 +16,7 @@ struct Root {
   std::string kind_text = {}; // "handle:strong", "finalizer", "static", "thread_static", "com", "stack_conservative"
   std::string name = {};      // "Shop.Cache._items"; empty: none
   std::string thread = {};    // "thread 4711"; empty: no thread
-  bool conservative = false;  // any word was taken for a reference, so it may be chance
+  bool conservative = false;  // found by a conservative scan: the word may be no reference
   bool interior = false;      // leads into the object, not to its beginning
   bool pinned = false;        // the object cannot be moved
 };
@@ -25,7 +25,7 @@ class Roots {
 public:
   std::uint64_t count() const;
   Root operator[](std::uint64_t number) const; // by kind, then by slot; number below count()
-  // Returns sentences about roots that could not be read: objects that only those hold count as garbage.
+  // Returns sentences about roots that could not be read: objects that only such roots hold count as garbage.
   std::vector<std::string> problems() const;
 
 private:
@@ -34,7 +34,7 @@ private:
   State *state_;
 };
 
-// The objects that one kind of root keeps alive and the kinds before it do not.
+// The objects that one kind of root keeps alive and no earlier kind keeps alive.
 struct LiveStage {
   std::string name = {}; // "static", "handle:strong", …
   std::uint64_t objects = 0, bytes = 0, aligned_bytes = 0;

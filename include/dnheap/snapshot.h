@@ -64,7 +64,7 @@ struct TargetInfo {
   std::string runtime_version = {}; // "10.0.14"; empty: unknown
   bool server_gc = false, regions = false;
   std::uint32_t gc_heaps = 1;
-  std::vector<std::string> notes = {}; // what was odd
+  std::vector<std::string> notes = {}; // what is odd about it
 };
 
 class Snapshot {
@@ -72,8 +72,8 @@ public:
   // Cheap: maps the file and reads its headers; decompresses it if necessary.
   static Snapshot open(const std::string &path, const OpenOptions &options = {});
   // Attaches to a process on this machine (Linux). The process stands still until release_process(), or until the
-  // Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied and it goes
-  // on.
+  // Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied, and the
+  // process goes on.
   static Snapshot attach(std::uint64_t pid, const OpenOptions &options = {});
   Snapshot(Snapshot &&) noexcept;
   Snapshot &operator=(Snapshot &&) noexcept;
@@ -84,7 +84,7 @@ public:
   TargetInfo info() const;
   Heap heap() const;
   Roots roots() const;
-  // Throws Error if there are no roots to begin with.
+  // Throws Error if no roots were found.
   Liveness liveness() const;
   Graph graph() const;
 
@@ -103,7 +103,7 @@ public:
 
   // True if a live process stands still until we release it.
   bool is_pausing() const;
-  // Lets the process go on. Memory not read until then is unknown from now on.
+  // Lets the process go on. Memory that was not read before is unknown from now on.
   void release_process();
   // Returns how long the process stood still; nullopt for dumps, and if it was not stopped.
   std::optional<double> pause_seconds() const;

@@ -24,7 +24,7 @@ struct Verb {
   std::vector<std::string_view> as = {};           // words for Question::as
   std::vector<std::string_view> tables = {};       // keys for Question::table; the first is the main one
   bool needs_target = true;                        // false: see ask_alone()
-  bool answers_alone = false;                      // about its subject without a target; see ask_alone()
+  bool answers_alone = false;                      // can also be asked without a target; see ask_alone()
   bool takes_records = false;                      // see ask_records()
   bool takes_several = false;                      // targets
   bool takes_each = false;                         // answers each of several targets separately
@@ -38,9 +38,9 @@ std::span<const Verb> verbs();
 // Throws UsageError if there is none.
 const Verb &verb_called(std::string_view name);
 
-// Returns the answer. Asks again if part of the dump was lost meanwhile, so that the answer never depends on bytes that
-// could not be read. Throws UsageError if the verb does not take something in the question, NotFound if its subject
-// does not exist.
+// Returns the answer. If part of the dump could not be read, computes the answer again without that part, so that the
+// answer never depends on bytes that could not be read. Throws UsageError if the verb does not take something in the
+// question, NotFound if its subject does not exist.
 Answer ask(Snapshot &snapshot, std::string_view verb, const Question &question = {});
 // For a verb that takes no target (`ps`), or that can be asked without one and without a subject (`inspect`).
 Answer ask_alone(std::string_view verb, const Question &question = {}, Progress *progress = nullptr);

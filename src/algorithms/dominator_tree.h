@@ -27,8 +27,8 @@ struct Retained {
 
 class DominatorTree {
 public:
-  // Exact. Objects that precise owners reach are solved for those alone. Throws Error when objects and owners exceed
-  // 2^32 - 2, std::bad_alloc when memory runs out, and Interrupted.
+  // The result is exact. For objects that precise owners reach, conservative owners are ignored. Throws Error when
+  // objects and owners exceed 2^32 - 2, std::bad_alloc when memory runs out, and Interrupted.
   DominatorTree(const Edges &edges, const ObjectSizes &sizes, const Owners &owners, unsigned threads,
                 const Watch &watch);
 

@@ -23,7 +23,7 @@ struct ContentHash {
 // Hashes any bytes.
 ContentHash content_hash(std::span<const std::byte> content, u64 seed = 0);
 
-// Two or more equal contents: their tags are the `count` ones from index `first` on.
+// Two or more equal contents. Their tags are tags[first] up to tags[first + count].
 struct EqualGroup {
   ContentHash hash;
   u64 first = 0, count = 0;

@@ -26,7 +26,7 @@ bool FoundFrom::put_otherwise(const Meeting &one, bool alone) {
 }
 
 void FoundFrom::end_level() {
-  constexpr u64 few = 4096, least_share = 256; // an entry of the map costs about ten times a number
+  constexpr u64 few = 4096, least_share = 256; // an entry of the map costs about as much as ten numbers
   if (otherwise_.size() < few || otherwise_.size() * least_share < objects_)
     return;
   LargeArray<u32> all(objects_);

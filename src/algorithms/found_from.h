@@ -1,7 +1,7 @@
 // FoundFrom: the object from which a breadth-first search first reached each object, level by level; among several in a
 // level the least number counts. 4 bytes per object. With a dominator tree (HeldDirectly), objects reached from their
-// dominator take one bit instead and only the others 4 bytes: the same answers for two more random memory reads per
-// meeting. Several threads may put() at once; readers wait until they are done.
+// dominator take one bit instead and only the others 4 bytes: the answers are the same, at the cost of two more random
+// memory reads per meeting. Several threads may put() at once; readers wait until they are done.
 #pragma once
 #include "algorithms/held_directly.h"
 

@@ -1,4 +1,4 @@
-// HeldDirectly: the objects whose dominator refers to them, as most objects' does. Any other referrer of such an object
+// HeldDirectly: the objects whose dominator refers to them. Most objects are such. Any other referrer of such an object
 // lies below the dominator, so no path from a root through it is shorter. Costs one look at each reference and three
 // random memory reads per reference; 1.5 bits per object. Immutable; any thread.
 #pragma once

@@ -1,6 +1,6 @@
 // OwnerPlaces: finds the owner that holds a place of a dominator tree. Owners are always children of the virtual root,
-// so a binary search replaces the climb, which may be as long as a list. Costs 8 bytes per owner and a binary search.
-// Immutable; any thread.
+// so a binary search is enough. A climb from place to place could take a million steps in a linked list. Costs 8 bytes
+// per owner and a binary search. Immutable; any thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 

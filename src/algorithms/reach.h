@@ -1,6 +1,6 @@
 // Reach: the objects that some objects lead to. One bit per object. All threads mark, level by level; a level of few
-// objects is left to one thread. No recursion. Costs, besides the bits, 4 bytes for each object of two levels that
-// wait.
+// objects is left to one thread. No recursion. In addition to the bits, costs 4 bytes for each object of the current
+// and the next level.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "algorithms/object_bits.h"

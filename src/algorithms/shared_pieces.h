@@ -33,7 +33,6 @@ private:
   };
 
   // Edges from pieces, then owners, to pieces: those of i are targets[first[i]] up to targets[first[i + 1]].
-  // 1]]
   struct Links {
     std::vector<u64> first;
     std::vector<u32> targets;

@@ -1,8 +1,8 @@
 // ShortestPaths: a breadth-first search, level by level, that remembers the object from which each object was first
-// reached. The result does not depend on the number of threads: among several paths of the same length, each step from
-// the far end takes the object with the least number, and the owner with the least number. Costs the memory of
-// FoundFrom and three bits per object. A level of few objects is a list, which is not worth a second thread; a large
-// one is a bit for each object, which all threads go through.
+// reached. The result does not depend on the number of threads: among several paths of the same length, each step back
+// from the object leads to the referrer with the least number, and finally to the owner with the least number. Costs
+// the memory of FoundFrom and three bits per object. A small level is a list, which one thread goes through; a large
+// level is a bit for each object, and all threads go through the bits.
 #pragma once
 #include "algorithms/edges.h"
 #include "algorithms/found_from.h"

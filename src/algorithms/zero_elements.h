@@ -1,5 +1,5 @@
-// Counts the zero elements of an array; gives up when more others occur than the caller allows. Reads each byte at most
-// once. Any thread.
+// Counts the zero elements of an array; gives up when more elements are not zero than the caller allows. Reads each
+// byte at most once. Any thread.
 #pragma once
 #include "base/bytes.h"
 

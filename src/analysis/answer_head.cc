@@ -75,7 +75,8 @@ report::Completeness completeness(const Snapshot &snapshot, HeapSum sum) {
   if (walk)
     check_sum(heap, *walk, bytes, out);
   if (out.more_gaps)
-    out.notes.add(count_text(out.more_gaps) + " more gaps, behind " + hex(out.gaps.back().end) + ", are not listed");
+    out.notes.add(count_text(out.more_gaps) + (out.more_gaps == 1 ? " more gap, after " : " more gaps, after ") +
+                  hex(out.gaps.back().end) + (out.more_gaps == 1 ? ", is not listed" : ", are not listed"));
   if (snapshot.runtime().gc_structures_valid(out.notes) == false)
     out.notes.add(Subject::gc, Effect::liveness,
                   "the dump was taken while the GC was changing the heap: what follows may be wrong in places");

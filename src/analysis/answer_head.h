@@ -5,10 +5,10 @@
 
 namespace dnheap {
 
-// Where the sum of objects and bytes of the heap is shown. It is not in the headline of verbs whose main table ends in
-// a total of other bytes (as ClrMD counts, or without Free objects): two totals on one screen would only raise the
-// question which is right. Verbs that look only at objects named by threads and handles have no sum, and nobody walks
-// the heap for it.
+// Where an answer shows how many objects and bytes the heap has. The headline leaves this sum out if the main table
+// ends in a total of other bytes (as ClrMD counts, or without Free objects): with two totals on one screen readers
+// would ask which one is right. Verbs that look only at objects named by threads and handles have no sum, because it
+// would cost a walk of the heap.
 enum class HeapSum : u8 { in_headline, in_table, none };
 
 // Returns an answer with command, target facts, completeness (from the walk of all objects, if there is a sum) and
@@ -27,12 +27,12 @@ void add_name_notes(const Snapshot &snapshot, report::Answer &answer);
 
 // True if all roots could be read. If not, objects that nothing seems to hold need not be garbage.
 bool knows_all_roots(const Snapshot &snapshot);
-// Adds notes about roots that could not be read: objects held by them count as garbage. Call after the roots were asked
-// for.
+// Adds notes about roots that could not be read: objects that only these roots hold count as garbage. Call after the
+// Snapshot has read the roots.
 void add_root_notes(const Snapshot &snapshot, report::Answer &answer);
 
-// Adds notes about walked stacks that are only partly known, unless its notes or its table `problems` show them
-// already: a wait, a call or an exception may be missing then.
+// Adds notes about walked stacks that are only partly known, so that a wait, a call or an exception may be missing.
+// Adds none if the answer's notes or its table `problems` show this already.
 void add_stack_notes(const Snapshot &snapshot, report::Answer &answer);
 
 // Notes that so many references of live objects lead to no object: the objects behind them count as dead.

@@ -1,5 +1,5 @@
-// AnswerPart: a part of answers that needs some value of the runtime's description. A verb's row lists the parts of its
-// answer; missing_parts.cc lists the values that each part needs, and the note for missing ones.
+// AnswerPart: a part of an answer that needs values of the runtime's description. A verb's row lists the parts of its
+// answer; missing_parts.cc lists the values that each part needs, and the note for values that are missing.
 #pragma once
 #include "base/enum_set.h"
 
@@ -38,8 +38,8 @@ inline constexpr AnswerParts root_parts = {AnswerPart::stacks, AnswerPart::handl
                                            AnswerPart::statics, AnswerPart::thread_statics};
 // Parts that decide what is alive. An object with an unknown reference count counts as alive.
 inline constexpr AnswerParts life_parts = root_parts | AnswerPart::collectible;
-// All parts but code: without it stacks are scanned word by word, which finds a superset, so only questions about
-// methods are concerned.
+// All parts but `code`. Without `code` stacks are scanned word by word, which finds a superset of the references; so
+// only questions about methods need it.
 inline constexpr AnswerParts all_parts =
     AnswerParts::of_bits(((u32{1} << answer_part_count) - 1) & ~(u32{1} << static_cast<u32>(AnswerPart::code)));
 

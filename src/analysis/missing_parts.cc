@@ -28,14 +28,14 @@ constexpr const char *texts[answer_part_count] = {
     "fields may have no names",
     "methods of delegates may have no names",
     "contents of strings may be missing",
-    "sync blocks may not be known",
+    "sync blocks may be unknown",
     "it may be unknown whether the threads that hold locks exist",
     "threads may have no numbers",
     "data of segments may be missing",
     "data of the GC may be missing",
     "calls that the runtime suspends itself, and what they wait for, may be missing",
     "loader heaps of the runtime, and so what a collectible context costs, may be missing",
-    "what kind of assembly is loaded, in which context, may not be known",
+    "the kinds of assemblies, and the contexts that loaded them, may be unknown",
     "the layout was learned from elsewhere",
     "names of methods, states of threads and precise stack roots may be missing",
 };
@@ -55,7 +55,7 @@ constexpr Value values[] = {
     {"DotNetRuntimeContractDescriptor", source | gc},
     {"RuntimeProductVersionString", source},
     {"DotNetRuntimeDebugHeader", source},
-    // CoreRT: sections of its header, and values that it has no counterpart of.
+    // CoreRT: sections of its header, and values for which it has no counterpart.
     {"GC Contract", gc},
     {"Workstation GC Contract", contexts | segments | gc},
     {"RuntimeInstance Contract", threads},
@@ -79,7 +79,7 @@ constexpr Value values[] = {
     {"Thread.State", code},
     {"Thread.PreemptiveGCDisabled", code},
     {"Thread.ExposedObject", code},
-    {"Thread.*", {}}, // exceptions and the like, which nobody asks for
+    {"Thread.*", {}}, // exceptions and the like, which no verb reads from there
     {"RuntimeThreadLocals.*", contexts},
     {"EEAllocContext.*", contexts | gc},
     {"GCAllocContext.AllocBytes*", gc},
@@ -196,7 +196,7 @@ AnswerParts parts_of_value(std::string_view name) {
   return {};
 }
 
-// Other parts of answers are absent, or without names, where their values are missing: that is seen.
+// If values of other parts are missing, the answer has gaps or lacks names. Readers see that, so it is not an effect.
 Effect effect_of(AnswerParts parts) {
   return parts.meets(life_parts) ? Effect::liveness : parts.has(contexts) ? Effect::numbers : Effect::none;
 }

@@ -1,6 +1,6 @@
 // Plan: the work that a question needs, as its verb's row predicts it: passes that ask() prepares before the verb
-// begins, passes of the verb itself, and passes that are only needed if something is wrong with the dump. Any other
-// pass that a Snapshot has to do for the verb is an error in its row (Snapshot::foresee, test/analysis/plan_test.cc).
+// begins, passes of the verb itself, and passes that are only needed if something is wrong with the dump. If a Snapshot
+// has to do any other pass for the verb, the verb's row is wrong (Snapshot::foresee, test/analysis/plan_test.cc).
 #pragma once
 #include "analysis/question.h"
 #include "snapshot/pass.h"
@@ -18,7 +18,7 @@ public:
 
   // Adds passes that the verb asks for when it knows more, for example about its subject.
   Plan &then(Passes passes);
-  // Adds a pass of the verb's own, by its name in Progress.
+  // Adds a pass that the verb does itself, by its name in Progress.
   Plan &then(std::string_view own);
   // Adds passes that few questions of this kind need.
   Plan &perhaps(Passes passes);

@@ -40,18 +40,18 @@ private:
   u64 count_ = 0;
 };
 
-// The word after the target on the command line. False: none.
+// The word after the target on the command line. Converts to false if the verb takes no such word.
 struct SubjectWords {
   const char *name = nullptr; // its name in the help: "ADDR"
   const char *asked = "";     // "which object?"
   bool is_optional = false;
-  Words (*among)() = nullptr; // one of these words, which may also precede the target
+  Words (*among)() = nullptr; // not null: the word must be one of these, and may also precede the target
   constexpr explicit operator bool() const { return name != nullptr; }
 };
 
 struct Verb {
   const char *name = "";
-  const char *group = "";    // the heading in the help that it is listed under
+  const char *group = "";    // the heading under which the help lists it
   const char *question = ""; // "which types fill the heap?"
   const char *details = "";  // paragraphs for `dnheap VERB --help`
   SubjectWords subject = {};
@@ -61,9 +61,10 @@ struct Verb {
   Words by = {};           // words that --by takes
   Words as = {};           // words that --as takes; one of them is required
   Words tables = {};       // keys that --table takes; the first is the main one
-  // The parts of the runtime's description that the answer needs; it gets a note if something of these is missing.
+  // The parts of the answer that need the runtime's description; the answer gets a note if a value for one of them is
+  // missing.
   AnswerParts parts = {};
-  bool tells_missing_parts = false; // but its answer cannot be wrong without them
+  bool tells_missing_parts = false; // the answer shows itself which values are missing, and stays right without them
   bool looks_for_framework = false; // looks for objects of .NET's own types, by their names
   PlanFunction plan = [](const Question &) { return Plan(); };
   AnswerFunction answer = nullptr;
@@ -78,24 +79,26 @@ struct Verb {
   const char *format = nullptr; // default format of its answers; null: the usual one
   // -o is required and names the file that the verb makes; the answer goes to standard output.
   bool makes_file = false;
-  bool tells_resident = false; // shows which pages of a process are resident: looked up before everything is copied
-  bool records_reads = false;  // needs a Snapshot that records reads
-  // Reads only objects, and data that `extract` asks for of every type anyway; so `extract` does not run this verb. It
-  // never runs verbs with a subject.
+  // Shows how much of a process is resident: the pages are looked up before the memory is copied.
+  bool tells_resident = false;
+  bool records_reads = false; // needs a Snapshot that records reads
+  // Reads only objects, and data that `extract` reads for every type anyway; so `extract` does not run this verb.
+  // (`extract` never runs verbs with a subject.)
   bool reads_objects_only = false;
-  // Answers for a dump without heap (mini, triage) with the data that there are, unless the question needs references
-  // between objects; the answer is INCOMPLETE then, and says why. Verbs that read no heap at all do not need this.
+  // For a dump without heap (mini, triage): answers from what the dump holds; the answer is INCOMPLETE and says why. A
+  // question that needs references between objects fails with Error instead. Verbs that read no heap at all do not need
+  // this.
   bool answers_without_heap = false;
-  // Needs contents of objects: for a core extracted without them the answer says that the result is unknown.
+  // Needs contents of objects: if a core was extracted without them, the answer says that the result is unknown.
   bool reads_contents = false;
 };
 
 // Throws UsageError unless the question's words are in the row's lists.
 void check_words(const Verb &verb, const Question &question);
 
-// Returns the verb's answer: checks the question's words, does the passes that the verb's plan begins with, and asks
-// again if part of the dump was lost meanwhile (on_sound_memory), so that nothing in the answer depends on unreadable
-// bytes; rows that are still to be streamed check that themselves.
+// Returns the verb's answer. Checks the question's words, and does the passes with which the verb's plan begins. Asks
+// again if part of the dump became unreadable meanwhile (on_sound_memory), so that nothing in the answer depends on
+// unreadable bytes; rows that are streamed later check that themselves.
 report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question);
 
 // Returns the passes that a question needs, by their names in Progress, from opening the target to writing the answer,

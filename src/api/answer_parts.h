@@ -7,7 +7,7 @@ namespace dnheap::v0 {
 
 struct Answer::Inside {
   report::Answer answer;
-  std::string headline; // of it
+  std::string headline; // of `answer`
 };
 
 struct AnswerParts {

@@ -68,7 +68,7 @@ Retained Graph::closure(std::span<const ObjectId> objects) const {
   const dnheap::Snapshot &of = state_->inside();
   const u64 all = of.graph().objects();
   if (std::any_of(objects.begin(), objects.end(), [&](ObjectId object) { return number_of(object) >= all; }))
-    throw UsageError("closure(): there are " + std::to_string(all) + " objects");
+    throw UsageError("closure(): an ObjectId is too large: there are " + std::to_string(all) + " objects");
   Reach reach(of.graph().edges(), of.threads(), of.watch());
   reach.from(objects);
   return outer(reach.total(of.sizes()));

@@ -10,7 +10,7 @@ namespace dnheap::v0 {
 
 namespace {
 
-constexpr u64 most_in_block = 16384; // of for_each_block
+constexpr u64 most_in_block = 16384; // objects in a block of for_each_block()
 
 static_assert(generation_count == dnheap::generation_count);
 static_assert(static_cast<u8>(Generation::gen0) == static_cast<u8>(GCSegmentGeneration::gen0));
@@ -97,7 +97,9 @@ HeapBlocks::~HeapBlocks() = default;
 std::span<const HeapObject> HeapBlocks::next() {
   auto &[state, losses, types, cursor, block] = *inside_;
   if (losses != state.losses()) // the heap under the cursor no longer exists
-    throw Error(state.inside().target().path + ": part of it was lost while it was read; begin anew");
+    throw Error(
+        state.inside().target().path +
+        ": part of the file could not be read, or was changed meanwhile; read the objects again from the first");
   state.inside().watch().check();
   block.clear();
   while (block.size() < most_in_block) {

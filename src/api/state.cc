@@ -26,7 +26,7 @@ report::Answer State::ask(const dnheap::Verb &verb, const dnheap::Question &ques
 
 void State::check_memory() {
   if (of_->has_lost_memory())
-    throw Error(of_->target().path + ": part of it was lost while it was read; open it again");
+    throw Error(of_->target().path + ": part of the file could not be read, or was changed meanwhile; open it again");
 }
 
 const std::vector<dnheap::Address> &State::types() {

@@ -55,16 +55,16 @@ const dnheap::Verb &inner(const Verb &verb) {
   throw UsageError("there is no verb '" + std::string(verb.name) + "'");
 }
 
-// Refuses what the command line refuses before it opens anything.
+// Throws UsageError for the same questions for which the command line throws it before it opens anything.
 void check(const Verb &verb, const Question &question) {
   const std::string name = "'" + std::string(verb.name) + "'";
   for (const QuestionOption &option : question_options())
     if (option.is_asked(question) && std::ranges::find(verb.takes, option.takes) == verb.takes.end())
       throw UsageError(name + " does not take the option '" + option.name + "'");
   if (verb.subject.empty() && !question.subject.empty())
-    throw UsageError(name + " is not asked of an object or type");
+    throw UsageError(name + " takes no subject");
   if (verb.makes_file && question.output.empty())
-    throw UsageError(name + " makes a file: Question::output has to name it");
+    throw UsageError(name + " needs Question::output, the name of the file to make");
 }
 
 } // namespace
@@ -93,9 +93,9 @@ Answer ask(Snapshot &snapshot, std::string_view name, const Question &question) 
   const Verb &verb = verb_called(name);
   check(verb, question);
   if (!verb.needs_target)
-    throw UsageError("'" + std::string(name) + "' takes no target: ask_alone()");
+    throw UsageError("'" + std::string(name) + "' takes no target: use ask_alone()");
   if (verb.takes_records)
-    throw UsageError("'" + std::string(name) + "' looks at records: ask_records()");
+    throw UsageError("'" + std::string(name) + "' needs records: use ask_records()");
   if (verb.records_reads && !State::of(snapshot).inside().reads())
     throw UsageError("'" + std::string(name) + "' needs OpenOptions::record_reads");
   Question asked = question;
@@ -108,7 +108,7 @@ Answer ask_alone(std::string_view name, const Question &question, Progress *prog
   const Verb &verb = verb_called(name);
   check(verb, question);
   if (!verb.answers_alone)
-    throw UsageError("'" + std::string(name) + "' is asked of a Snapshot: ask()");
+    throw UsageError("'" + std::string(name) + "' needs a Snapshot: use ask()");
   return AnswerParts::answer(inner(verb).answer_alone(question, State::watch(progress)));
 }
 
@@ -116,7 +116,7 @@ Answer ask_records(std::string_view name, std::span<const Record> records, const
   const Verb &verb = verb_called(name);
   check(verb, question);
   if (!verb.takes_records)
-    throw UsageError("'" + std::string(name) + "' looks at no records: ask()");
+    throw UsageError("'" + std::string(name) + "' takes no records: use ask()");
   check_words(inner(verb), question);
   std::vector<dnheap::Record> inside;
   for (const Record &record : records)

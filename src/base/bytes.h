@@ -13,7 +13,7 @@
 
 namespace dnheap {
 
-// The only way in which memory of the target is held: an Address can therefore never be dereferenced by mistake.
+// All memory of the target is held in this form, so an Address can never be dereferenced by mistake.
 using Bytes = std::span<const std::byte>;
 
 enum class ByteOrder : u8 { little, big };

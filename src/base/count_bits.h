@@ -1,6 +1,6 @@
-// count_bits: returns how many bits of a word are set. For loops that ask for each reference: std::popcount is a call
-// if the compiler cannot assume the processor's instruction, which the oldest x86-64 lack. for_each_bit: visits the set
-// bits.
+// count_bits: returns how many bits of a word are set. For loops over all references: there std::popcount would be a
+// function call, as the oldest x86-64 processors lack the instruction and the compiler must not use it. for_each_bit:
+// visits the set bits.
 #pragma once
 #include "base/integers.h"
 

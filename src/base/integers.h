@@ -16,7 +16,7 @@ using i64 = std::int64_t;
 // A virtual address in the target process. 32-bit targets use the low half.
 using Address = u64;
 
-// Round to a multiple of `alignment`, a power of two. Up wraps if value > 2^64 - alignment: callers bound it first.
+// Round to a multiple of `alignment`, a power of two. Up wraps if value > 2^64 - alignment: callers check that first.
 constexpr u64 align_down(u64 value, u64 alignment) { return value & ~(alignment - 1); }
 constexpr u64 align_up(u64 value, u64 alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 

@@ -84,7 +84,7 @@ private:
 template <class T, class Value> const T &demanded(const Value &value, const char *what) {
   if (const T *found = std::get_if<T>(&value))
     return *found;
-  throw Error(std::string("what should be ") + what + " is none");
+  throw Error(std::string("a value should be ") + what + ", but is not");
 }
 
 } // namespace
@@ -115,7 +115,7 @@ const Json &Json::at(std::string_view name) const {
 const Json &Json::at(u64 index) const {
   if (index < list().size())
     return list()[index];
-  throw Error("a list is too short");
+  throw Error("a list has too few values");
 }
 
 std::string Json::shown() const {

@@ -1,5 +1,5 @@
-// MissingValue: the runtime's description lacks a value or a contract, without which there is no going on. Its name is
-// kept beside the sentence, so that notes about one value can be matched without a search in their texts.
+// MissingValue: the runtime's description lacks a value or a contract that dnheap needs. Keeps its name in addition to
+// the text, so that notes about the same value can be matched by the name.
 #pragma once
 #include "base/error.h"
 

@@ -8,14 +8,14 @@
 
 namespace dnheap {
 
-// How a note changes what is shown beside it. An answer is complete if none of its notes has an effect.
+// How the thing that a note reports changes the answer. An answer is complete if none of its notes has an effect.
 enum class Effect : u8 {
-  none,     // nothing is missing: how something was found, or what is only named by its address
-  numbers,  // counts, sizes or rows are missing or too many
+  none,     // nothing is missing: the note says how something was found, or which names are unknown
+  numbers,  // counts and sizes may be wrong; rows may be missing or too many
   liveness, // what is alive may look dead, or may have another owner
 };
 
-// What a note is about. In the order of subject_names (note.cc).
+// The topic of a note. In the order of subject_names (note.cc).
 enum class Subject : u8 {
   answer,          // this answer alone: lists that are cut, words that mean several things
   dump,            // the file, or the process while it is read
@@ -38,7 +38,7 @@ enum class Subject : u8 {
   logs,            // the stress log
   symbols,         // debug files
   crash_place,     // where the thread that crashed stood
-  crash_thread,    // that thread
+  crash_thread,    // what that thread was doing
   crash_exception, // the exception that ended the process
 };
 
@@ -50,8 +50,8 @@ struct Note {
   Effect effect = Effect::none;
   std::string text;        // a whole phrase
   std::string remedy = {}; // what to do; empty: nothing, or the text says it
-  // The cause, if others may speak of it, too: the name of a missing value, the reason why a stack ends. Two notes with
-  // the same key need not both be shown.
+  // Names the cause, if other notes may have the same cause: a missing value, the reason why a stack ends. One of two
+  // notes with the same key is enough.
   std::string key = {};
 
   // Returns the note as people read it: "roots: the thread list breaks off".

@@ -11,7 +11,7 @@ void Notes::add(Note note) {
     notes_.push_back(std::move(note));
     return;
   }
-  // Rare enough to look for it: most texts come once.
+  // A search through the list is good enough, as few texts come twice.
   for (Note &same : notes_)
     if (same.text == note.text)
       same.effect = std::max(same.effect, note.effect);

@@ -1,5 +1,5 @@
-// Notes: the notes of a reader or of an answer, in their order, each once. A reader's note reaches an answer in several
-// ways (the heap's, the roots', the crash's), each with another subject; the first one stays, with the gravest effect.
+// Notes: a list of notes in the order of adding; no text occurs twice. Heap, roots and crash may pass on the same note
+// with different subjects: the first subject and the gravest effect stay.
 #pragma once
 #include "base/error.h"
 #include "base/note.h"
@@ -21,13 +21,13 @@ public:
     for (const auto &note : notes)
       add(note);
   }
-  // The same, all with this subject.
+  // Adds the notes, and gives all of them this subject.
   void add_all(const Notes &notes, Subject subject);
   // Puts the note before all others.
   void add_first(Note note);
 
-  // Returns the same notes, none with a graver effect than this: what a reader could not find may change more elsewhere
-  // than it does here.
+  // Returns the same notes, and lowers graver effects to this one: what a reader could not find may change other
+  // answers more than this one.
   Notes up_to(Effect effect) const;
 
   // True if a note has an effect.
@@ -48,7 +48,7 @@ public:
   const Note &back() const { return notes_.back(); }
   bool operator==(const Notes &other) const { return notes_ == other.notes_; }
   std::vector<std::string> sentences() const;
-  std::vector<std::string> texts() const; // the same without what they are about
+  std::vector<std::string> texts() const; // the texts alone
 
 private:
   std::vector<Note> notes_;

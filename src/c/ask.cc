@@ -1,4 +1,4 @@
-// Answers questions in the words of the command line as JSON.
+// Answers questions that are written as command lines. The answers are JSON, unless the words have a --format.
 #include "c/opened.h"
 #include "cli/answering.h"
 
@@ -9,7 +9,7 @@ namespace dnheap::c {
 
 namespace {
 
-// Copies the words: the options keep no views, but words that we add are put beside them.
+// Copies the words, as the callers insert further words.
 std::vector<std::string> words_of(const char *function, const char *const *arguments, std::size_t count) {
   require(function, {{"arguments", arguments}});
   if (!count)
@@ -27,8 +27,8 @@ cli::Options parsed(std::vector<std::string> words) {
   const std::vector<std::string_view> arguments(words.begin(), words.end());
   cli::Options out = cli::parse_options(arguments, verbs());
   if (out.help || out.version || out.perf || out.strict || !out.html.empty() || !out.output.empty())
-    throw UsageError("--help, --version, --perf, --strict, --html and --output are the program's: what is asked here "
-                     "comes back as an answer");
+    throw UsageError("--help, --version, --perf, --strict, --html and --output need the program dnheap: this function "
+                     "only returns an answer");
   return out;
 }
 
@@ -37,14 +37,13 @@ cli::Options question(const Opened &opened, std::vector<std::string> words) {
   const std::string name = words[0];
   const Verb &verb = verb_called(name);
   if (verb.takes_records || verb.records_reads || !verb.needs_target)
-    throw UsageError("'" + name + "' opens itself what it needs: dnheap_command()");
+    throw UsageError("'" + name + "' itself opens the dumps that it needs: use dnheap_command()");
   words.insert(words.begin() + 1, opened.target);
   cli::Options out = parsed(std::move(words));
   if (!out.module_folders.empty() || !out.temp_dir.empty() || out.max_memory || out.runtime || out.threads ||
       out.target != opened.target || !out.pause)
-    throw UsageError(
-        "what was opened is asked here: --pid, --no-pause, --modules, --runtime, --threads, --temp-dir and "
-        "--max-memory are said when it is opened");
+    throw UsageError("--pid, --no-pause, --modules, --runtime, --threads, --temp-dir and --max-memory are set when the "
+                     "snapshot is opened: see dnheap_options");
   return out;
 }
 
@@ -92,7 +91,8 @@ int dnheap_command(const char *const *arguments, size_t count, dnheap_on_progres
     require("dnheap_command", {{"answer", answer}});
     const dnheap::cli::Options options = parsed(words_of("dnheap_command", arguments, count));
     if (options.verb->takes_each && options.targets.size() + options.process.has_value() > 1)
-      throw dnheap::UsageError("'" + std::string(options.verb->name) + "' answers each target by itself: one per call");
+      throw dnheap::UsageError("'" + std::string(options.verb->name) +
+                               "' answers each target separately: name one target per call");
     const std::shared_ptr<Opened> opened = Opened::make(on_progress, context);
     std::string text;
     opened->run(

@@ -71,6 +71,6 @@ const char *dnheap_code_text(int code) {
   case DNHEAP_NO_MEMORY: return "out of memory";
   case DNHEAP_INTERNAL: return "internal error, please report it";
   case DNHEAP_INTERRUPTED: return "interrupted";
-  default: return "no code of dnheap's";
+  default: return "not a code of dnheap";
   }
 }

@@ -13,16 +13,16 @@ namespace dnheap::c {
 
 class Opened {
 public:
-  // In a child after fork() it is never destroyed: threads and stopped processes belong to the parent.
+  // In a child after fork() the object is never destroyed: threads and stopped processes belong to the parent.
   static std::shared_ptr<Opened> make(dnheap_on_progress on_progress, void *context);
   ~Opened();
 
-  // Runs `work` on the own thread, and calls the caller's on_progress meanwhile.
+  // Runs `work` on the thread of this object, and calls on_progress meanwhile.
   void run(const std::function<void()> &work);
   Progress &progress() { return progress_; }
 
-  std::optional<Snapshot> snapshot; // used on the own thread alone
-  std::string target;               // its name on a command line
+  std::optional<Snapshot> snapshot; // used on its own thread alone
+  std::string target;               // the target's name on a command line
   TargetInfo info;
 
 private:

@@ -59,7 +59,8 @@ void OwnThread::run(const std::function<void()> &work, const std::function<void(
   std::unique_lock lock(mutex_);
   work_ = &work;
   changed_.notify_all();
-  std::exception_ptr thrown; // by `meanwhile`: `work` lies on the caller's stack, so nobody leaves before it is done
+  // Thrown by `meanwhile`; rethrown only after `work` ends, as `work` lies on the caller's stack.
+  std::exception_ptr thrown;
   while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return !work_; })) {
     if (thrown)
       continue;

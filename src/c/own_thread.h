@@ -31,7 +31,7 @@ private:
   const pid_t process_ = ::getpid();
   std::mutex turn_;                       // held by the thread whose turn it is
   std::atomic<std::thread::id> caller_{}; // the thread that holds turn_
-  std::mutex mutex_;                      // of what follows
+  std::mutex mutex_;                      // guards the members below
   std::condition_variable changed_;
   const std::function<void()> *work_ = nullptr;
   std::exception_ptr error_;

@@ -1,5 +1,5 @@
-// Reads results row by row. A Snapshot may discard results (when part of its dump was lost), so they are asked for anew
-// each time, which costs nothing while they exist.
+// Reads results row by row. A Snapshot may discard its results (when part of its dump was lost), so each call asks the
+// Snapshot for them again, which costs nothing while they exist.
 #include "c/rows.h"
 
 #include "dnheap/text.h"
@@ -164,7 +164,7 @@ private:
     const Graph graph = snapshot.graph();
     const GraphEdges edges = graph.references();
     if (edges.targets.size() != count_)
-      throw Error("part of the dump was lost while it was read; begin anew");
+      throw Error("part of the dump could not be read, or was changed meanwhile; read the rows again from the first");
     if (at_ == count_)
       return false;
     while (from_ + 1 < edges.first.size() - 1 && at_ >= edges.first[from_ + 1])
@@ -175,7 +175,7 @@ private:
   }
 
   const std::uint64_t count_;
-  std::uint64_t at_ = 0; // of the references
+  std::uint64_t at_ = 0; // index of the next reference
   std::uint32_t from_ = 0;
 };
 
@@ -292,7 +292,7 @@ int dnheap_next(dnheap_rows *rows, void *buffer, size_t row_size, size_t capacit
     opened->run([&] {
       if (rows->rows && (row_size < rows->rows->smallest_row() || row_size > 1 << 16 || row_size % 8))
         throw dnheap::UsageError("dnheap_next: row_size is not the size of such a row");
-      std::unique_ptr<Rows> taken = std::move(rows->rows); // if it fails they are at their end
+      std::unique_ptr<Rows> taken = std::move(rows->rows); // if filling fails, these rows are at their end
       const std::size_t filled = taken ? taken->fill(static_cast<std::byte *>(buffer), row_size, capacity) : 0;
       rows->rows = std::move(taken);
       *count = filled;
@@ -304,7 +304,8 @@ void dnheap_close_rows(dnheap_rows *rows) {
   if (!rows)
     return;
   const std::shared_ptr<Opened> opened = rows->opened;
-  // Destroys them on their own thread. After fork() there is no such thread, so they are left to exit().
+  // Destroys the rows on the snapshot's own thread. After fork() there is no such thread, so the rows are left to
+  // exit().
   if (guarded([&] { opened->run([&] { rows->rows.reset(); }); }) != DNHEAP_OK)
     static_cast<void>(rows->rows.release());
   delete rows;

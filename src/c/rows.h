@@ -1,5 +1,5 @@
-// Rows: the object behind a dnheap_rows: a kind of row, and the source of the next one. Keeps its Opened alive; its
-// members are for that one's own thread.
+// Rows: the object behind a dnheap_rows: a kind of row, and the source of the next one. Keeps its Opened alive. Its
+// members may be used on the thread of that Opened only.
 #pragma once
 #include "c/opened.h"
 

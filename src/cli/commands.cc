@@ -13,11 +13,11 @@ const std::vector<Command> &commands() {
       {.words = {.name = "explore",
                  .group = until_ended,
                  .question = "look at it in a browser",
-                 .details = "Serves a page on this machine alone, at an address with a secret part, and opens it where "
-                            "there is a browser: types, owners, the map of what holds what, single objects, threads, "
-                            "waste. The dump is read once, in the background: the first tables are there at once, "
-                            "the owners follow. Contents of strings and fields are shown only with --values. "
-                            "Ends with Ctrl-C.",
+                 .details =
+                     "Serves a page to this machine alone, at an address with a secret part, and opens it in the "
+                     "browser if there is one: types, owners, the map of what holds what, single objects, threads, "
+                     "waste. The dump is read once, in the background: the first tables are there at once, the owners "
+                     "follow. Contents of strings and fields are shown only with --values. Ends with Ctrl-C.",
                  .takes = {Takes::values}},
        .run = explore},
       {.words =
@@ -25,19 +25,20 @@ const std::vector<Command> &commands() {
             .group = until_ended,
             .question = "take small cores of a process when its memory grows",
             .details =
-                "Looks at the process every now and then, for some milliseconds and without stopping it, and takes a "
-                "core as extract does once a condition has become true: -o names the folder for them, where no more "
-                "than --keep stay. While its memory is copied the process stands still. Each condition counts once "
-                "until it was false again, by 5 %, or after --again. Without -p it waits for the one .NET process that "
-                "runs here, and for the next one when that has ended.\n"
+                "Looks at the process from time to time, for some milliseconds and without stopping it. When a "
+                "condition becomes true, it takes a core, as extract does. -o names the folder for the cores; no more "
+                "than --keep stay there. The process stands still only while its memory is copied. After a core the "
+                "same condition counts again only when its value has fallen 5 % below the limit meanwhile, or after "
+                "--again. Without -p, watch waits for the one .NET process that runs here, and for the next one when "
+                "that has ended.\n"
                 "Conditions: rss>1.5G; private (memory that no file has, swapped out or not), heap, gen0, gen1, gen2, "
                 "loh, poh (up to the last object, dead ones included), container (what its control group uses), each "
                 "with > and a size, or a share of the container's limit: container>90%. oom: the GC could not get "
                 "memory, or the container had none left, or it is within 5 % of its limit. Several in one: "
                 "'rss>1.5G|oom'.\n"
-                "Where there is less than twice the memory that the process has of its own, its copy goes to the "
-                "folder, or to --temp-dir, for as long as that takes. Ends with the process (exit code 6), or Ctrl-C "
-                "(0). For containers see doc/containers.md.",
+                "If less memory is free than twice the private memory of the process, the copy of the process goes to "
+                "the folder, or to --temp-dir, until the core is written. Ends with the process (exit code 6), or "
+                "Ctrl-C (0). For containers see doc/containers.md.",
             .takes = {Takes::no_values},
             .answers_alone = true,
             .format = "text",
@@ -45,24 +46,23 @@ const std::vector<Command> &commands() {
        .run = watch},
       {.words = {.name = "shell",
                  .group = until_ended,
-                 .question = "many questions of one dump",
+                 .question = "many questions about one dump",
                  .details =
-                     "Each line is a verb without the file's name: stat --top 5. What one answer had to build is "
-                     "kept for the next. @N is row N of the last answer: show @1. | PROGRAM, > FILE and >> FILE "
-                     "redirect the answer. help, help VERB, quit. Ctrl-C ends the question, Ctrl-D the shell. TAB "
-                     "completes verbs, options, types and addresses of the last answer; Ctrl-R finds earlier lines. "
-                     "SOS' commands are understood by their names and options: dumpheap -stat, gcroot, dumpobj, "
-                     "clrstack.\nThe exit code of a script (-c, or lines from a pipe) is that of its worst line."},
+                     "Each line is a verb without the file's name: stat --top 5. Results of one answer are kept for "
+                     "the next. @N is row N of the last answer: show @1. | PROGRAM, > FILE and >> FILE redirect the "
+                     "answer. help, help VERB, quit. Ctrl-C ends the question, Ctrl-D the shell. TAB completes verbs, "
+                     "options, types and addresses of the last answer; Ctrl-R finds earlier lines. SOS' commands are "
+                     "understood by their names and options: dumpheap -stat, gcroot, dumpobj, clrstack.\nThe exit code "
+                     "of a script (-c, or lines from a pipe) is that of its worst line."},
        .run = shell},
       {.words = {.name = "mcp",
                  .group = until_ended,
-                 .question = "the same for agents: Model Context Protocol over stdio",
-                 .details =
-                     "Not for typing: a program that works with language models starts it, and asks by JSON-RPC on "
-                     "standard input. Its tools are the verbs that ask about dumps; several dumps have "
-                     "distinct names, and stay open. Answers are limited, and say how to get more. Contents of "
-                     "strings and fields are shown only if it is started with --values. Ends with its input. "
-                     "doc/mcp.md shows how to add it to usual clients.",
+                 .question = "many questions by an AI agent: Model Context Protocol over stdio",
+                 .details = "Not for typing: a program that works with language models starts dnheap mcp, and asks by "
+                            "JSON-RPC on standard input. Its tools are the verbs that ask about dumps; several dumps "
+                            "have distinct names, and stay open. Answers are limited, and say how to get more. "
+                            "Contents of strings and fields are shown only if it is started with --values. It ends "
+                            "when its input ends. doc/mcp.md shows how to add it to usual clients.",
                  .takes = {Takes::values},
                  .takes_each = true},
        .run = mcp},

@@ -48,7 +48,7 @@ int explore(const Options &options, Progress &progress) {
   out.listening = [](const std::string &url, const std::string &url_for_once) {
     std::fprintf(stdout, "%s\n", url.c_str());
     std::fflush(stdout);
-    std::fprintf(stderr, "dnheap: the address is for this machine, and secret; Ctrl-C ends it\n");
+    std::fprintf(stderr, "dnheap: this address works only on this machine; keep it secret. Ctrl-C ends the server\n");
     open_browser(url_for_once); // `url` itself is secret, and other users can read command lines
   };
   cancel_on_interrupt(progress);

@@ -82,7 +82,7 @@ int guarded(const std::function<int()> &work, const std::function<void(std::stri
   return cannot_answer;
 }
 
-// Returns the one of two targets' exit codes that counts.
+// Returns the graver one of two targets' exit codes.
 int worse(int a, int b) {
   constexpr int order[] = {answered, incomplete, not_found, wrong_usage, cannot_answer};
   return std::ranges::find(order, a) < std::ranges::find(order, b) ? b : a;
@@ -126,7 +126,7 @@ int answer_each(const Options &options) {
     if (answer && !answer->write(options.format->name, how, to, output.name(), &progress))
       return worst; // nobody reads it any more
     if (options.strict && answer && answer->completeness() && !answer->completeness()->complete) {
-      say(targets[i] + ": part of the heap could not be read (--strict)");
+      say(targets[i] + ": the answer is incomplete (--strict)");
       code = incomplete;
     }
     worst = worse(worst, code);
@@ -139,8 +139,9 @@ int answer_each(const Options &options) {
   return worst;
 }
 
-// A container without free memory loses one of its processes, which may be the target. `watch` runs for days, while the
-// free memory changes: so it looks at that itself, and is the first process to go.
+// If a container runs out of memory, the kernel ends one of its processes, perhaps the target. A limit on this
+// process's own memory prevents that. `watch` gets no such limit, as it runs for days and the free memory changes
+// meanwhile: it checks the free memory before each core, and makes sure that the kernel would end it first.
 void limit_own_memory(const Options &options) {
   if (!options.max_memory) {
     if (std::string_view(options.verb->name) != "watch")
@@ -185,7 +186,7 @@ int answer_question(const Options &options) {
   }
   if (!options.strict || !completeness || completeness->complete)
     return answered;
-  say("part of the heap could not be read (--strict)");
+  say("the answer is incomplete (--strict)");
   return incomplete;
 }
 

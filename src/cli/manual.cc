@@ -111,9 +111,9 @@ std::string manual_page(std::span<const Verb> verbs) {
   for (const ExitCode &code : exit_codes())
     out += fmt::format(".TP\n.B {}\n{}\n", code.code, escaped(code.meaning));
   out += ".SH ENVIRONMENT\n"
-         ".TP\n.B TMPDIR\nwhere dumps are decompressed to; \\-\\-temp\\-dir goes before it\n"
-         ".TP\n.B COLUMNS\nhow wide tables of text are at most, on a terminal and in a pipe\n"
-         ".TP\n.B NO_COLOR\nif it is set, text has no colours\n";
+         ".TP\n.B TMPDIR\nthe folder for decompressed dumps; \\-\\-temp\\-dir takes precedence\n"
+         ".TP\n.B COLUMNS\nthe greatest width of tables in text, on a terminal and in a pipe\n"
+         ".TP\n.B NO_COLOR\nif this variable is set, text has no colours\n";
   out += ".SH EXAMPLES\n";
   for (const Example &example : examples())
     out += fmt::format(".TP\n{}\n{}\n", bold(example.command), *example.meaning ? escaped(example.meaning) : "\\&");

@@ -26,11 +26,9 @@ constexpr std::size_t most_bytes = 60'000;  // most bytes of an answer; some 20,
 
 constexpr std::string_view instructions =
     "dnheap reads the managed heap of .NET processes from their dumps. Begin with 'report': what fills the memory, who "
-    "holds it. 'path' with a subject (@1 is the report's first suspect, else an address or a type) shows why something "
-    "is "
-    "alive, 'retained' what would be freed, 'threads', 'locks' and 'async' why a program hangs. Addresses are texts "
-    "such "
-    "as \"0x7ff3ad1a15d8\". Each answer says how much of the heap it rests on (completeness).";
+    "holds it. 'path' shows why something is alive; its subject is an address, a type, or @1 for the report's first "
+    "suspect. 'retained' shows what would be freed; 'threads', 'locks' and 'async' show why a program hangs. Addresses "
+    "are texts such as \"0x7ff3ad1a15d8\". Each answer says how much of the heap it is based on (completeness).";
 
 // The dumps, and the questions about them. Call ask() on one thread; step() and cancel() from any.
 class Dumps {
@@ -100,7 +98,7 @@ private:
     how.threads = options_.threads;
     Json json = Json::parse(answer.text("json", how), nullptr, false);
     if (json.is_discarded())
-      throw Error("internal error, please report it: the answer is no JSON");
+      throw Error("internal error, please report it: the answer is not JSON");
     std::vector<std::string> texts = {answer.headline()};
     if (!answer.lead().empty())
       texts[0] += "\n\n" + answer.lead();

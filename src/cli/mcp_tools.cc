@@ -57,7 +57,7 @@ Json schema_of(const Verb &verb, const Option &option) {
     value = {{"type", "integer"},
              {"minimum", 1},
              {"maximum", most_rows},
-             {"description", fmt::format("rows of each table at most (default {})", default_rows)}};
+             {"description", fmt::format("at most this many rows of each table (default {})", default_rows)}};
   else
     value["description"] = option.help;
   return value;
@@ -81,7 +81,7 @@ Json target_schema(const Verb &verb, const std::vector<std::string> &names) {
 std::size_t number_of_target(const Json &name, const std::vector<std::string> &names) {
   const auto at = name.is_string() ? std::ranges::find(names, name.get<std::string>()) : names.end();
   if (at == names.end())
-    throw UsageError(fmt::format("there is no such file; there are: {}", fmt::join(names, ", ")));
+    throw UsageError(fmt::format("there is no such file; the files are: {}", fmt::join(names, ", ")));
   return static_cast<std::size_t>(at - names.begin());
 }
 
@@ -97,7 +97,7 @@ void add_option(std::vector<std::string> &words, const Option &option, const std
   const std::string name = "--" + std::string(option.name);
   if (!option.value) {
     if (!value.is_boolean())
-      throw UsageError("'" + key + "' is true or false");
+      throw UsageError("'" + key + "' needs true or false");
     if (value.get<bool>())
       words.push_back(name);
     return;
@@ -108,7 +108,7 @@ void add_option(std::vector<std::string> &words, const Option &option, const std
     return;
   }
   if (std::string_view(option.name) == "top" && (!value.is_number_unsigned() || value > most_rows || value < 1))
-    throw UsageError(fmt::format("'top' is a number from 1 to {}", most_rows));
+    throw UsageError(fmt::format("'top' needs a number from 1 to {}", most_rows));
   words.push_back(name + "=" + value_text(key, value));
 }
 
@@ -160,7 +160,7 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
       out.targets = {number_of_target(value, names)};
     } else if (key == "files" && verb.takes_several) {
       if (!value.is_array())
-        throw UsageError("'files' is a list of files, the oldest first");
+        throw UsageError("'files' needs a list of files, the oldest first");
       for (const Json &name : value)
         out.targets.push_back(number_of_target(name, names));
     } else if (key == "subject" && !verb.subject.empty()) {
@@ -181,7 +181,7 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
     out.targets = {0};
   if (out.targets.empty())
     throw UsageError(
-        fmt::format("which {}? There are: {}", verb.takes_several ? "files" : "file", fmt::join(names, ", ")));
+        fmt::format("which {}? The files are: {}", verb.takes_several ? "files" : "file", fmt::join(names, ", ")));
   // "--" keeps the model's words from being taken for options.
   out.words.insert(out.words.end(), {"--", std::string(verb.name)});
   if (!(verb.answers_alone && subject.empty()))
@@ -198,7 +198,7 @@ std::string left_out_text(const Json &answer) {
     for (const auto &[name, rows] : left_out->items())
       out += fmt::format("{}{}more rows of '{}'", out.empty() ? "" : ", ",
                          rows.is_number() ? count_text(rows.get<u64>()) + " " : "", name);
-  return out.empty() ? "" : "there are " + out + ": a larger 'top' has them";
+  return out.empty() ? "" : "there are " + out + "; ask with a larger 'top' for these";
 }
 
 std::string cut_to_size(Json &answer, std::size_t most_bytes) {
@@ -234,9 +234,9 @@ std::string cut_to_size(Json &answer, std::size_t most_bytes) {
   for (const List &list : lists)
     if (list.rows->size() < list.before)
       out += fmt::format("{}{} of {} rows of '{}'", out.empty() ? "" : ", ", list.rows->size(), list.before, list.name);
-  return out.empty()
-             ? ""
-             : "too large for one answer: it has only " + out + "; ask for less: a smaller top, a filter, one table";
+  return out.empty() ? ""
+                     : "the answer was too large and was cut: it has only " + out +
+                           "; ask for less: a smaller top, a filter, one table";
 }
 
 } // namespace dnheap::cli

@@ -23,7 +23,7 @@ int watch(const Options &options, Progress &progress) {
   out.no_values = options.question.no_values;
   out.open = open_options(options, progress);
   if (!options.targets.empty())
-    throw UsageError("watch looks at a process that runs here, not at a file: -p PID");
+    throw UsageError("watch needs -p PID: it looks at a running process, not at a file");
   if (out.conditions.empty())
     throw UsageError("missing --when CONDITION, such as --when 'rss>1.5G' or --when oom");
   if (std::error_code ignored; !std::filesystem::is_directory(out.folder, ignored))

@@ -13,7 +13,8 @@ struct FoundDescriptor {
   std::string how; // "export of libcoreclr.so", "scan of libcoreclr.so for its magic"
 };
 
-// Finds the descriptor by its export alone: a hash look-up. Also nullopt if not all of it is in the dump.
+// Finds the descriptor by its export alone: a hash look-up. Nullopt: it is not exported, or not all of it is in the
+// dump.
 std::optional<FoundDescriptor> find_exported_descriptor(const Target &target, const Module &module);
 
 // Nullopt if the module publishes none, or if it is not in the dump. The scan reads the module's memory once.

@@ -351,7 +351,7 @@ ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> poi
   const Json *stated = root.find("version");
   std::optional<u64> version = stated ? number_of(*stated) : std::nullopt;
   if (!version || (*version != 0 && *version != 2))
-    throw Error("its JSON is of version " + (stated ? printable(stated->shown(), 40) : "(none)") +
+    throw Error((stated ? "its JSON is of version " + printable(stated->shown(), 40) : "its JSON states no version") +
                 "; this program reads versions 0 and 2");
   out.version = *version;
   if (const Json &baseline = member(root, "baseline"); baseline.is_text())

@@ -14,7 +14,8 @@ inline constexpr u64 descriptor_magic = 0x0043414443434e44;
 bool is_descriptor(const Memory &memory, Address address);
 
 // The stretches of memory that the descriptor itself (without sub-descriptors) takes: its struct, JSON and pointer
-// data. They are constant once the module is loaded. Empty if there is none. For supplying them from a module's file.
+// data. They are constant once the module is loaded. Empty if there is no descriptor. Used to supply these stretches
+// from a module's file.
 struct DescriptorExtent {
   Address start = 0;
   u64 size = 0;

@@ -26,7 +26,7 @@ constexpr int largest_window = 27;                     // log2; larger windows n
 constexpr u64 most_windows = u64{1} << largest_window; // bytes, for all threads together
 constexpr u64 reach = u64{256} << 20;                  // bytes of the compressed file searched for frames at a time
 constexpr u64 small = 32 << 20;                        // bytes, compressed or not: always goes into memory
-constexpr u64 share_of_memory = 4;                     // one part in so many of the free memory may be taken
+constexpr u64 share_of_memory = 4;                     // contents may take one quarter of the free memory
 constexpr u64 first_bytes = 1 << 20;                   // decompressed first to find the inner headers
 constexpr u64 least_slack = 64 << 20;                  // extra bytes accepted after the length from the headers
 
@@ -159,7 +159,7 @@ public:
     if (size == 0)
       throw Error(fmt::format("its {} data {}, and nothing could be decompressed", Decoder::name, problem_));
     return {nullptr,
-            fmt::format("the {} data {}; this is the part before it, {}{}", Decoder::name, problem_, bytes_text(size),
+            fmt::format("the {} data {}; this is the part before that, {}{}", Decoder::name, problem_, bytes_text(size),
                         damaged_ ? ", which may be wrong in places" : ""),
             damaged_};
   }
@@ -194,8 +194,9 @@ private:
     if (lost)
       problem_ = "could not be read to their end: " + loss_->reason;
     else if (!done.error.empty() && done.ended)
-      doubt_ = fmt::format("a checksum of the {} data is wrong, before byte {} of {}: any of them may be wrong",
-                           Decoder::name, file_.size() - rest_.size(), file_.size());
+      doubt_ = fmt::format(
+          "a checksum of the {} data does not match, before byte {} of {}: any of the decompressed bytes may be wrong",
+          Decoder::name, file_.size() - rest_.size(), file_.size());
     else if (!done.error.empty())
       problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
     else if (!ended_ && rest_.empty() && done.written < std::min<u64>(buffer.size(), left_))
@@ -203,7 +204,8 @@ private:
     is_over_ = !problem_.empty();
     damaged_ |= !lost && !done.error.empty();
     left_ -= lost ? 0 : done.written;
-    return lost ? 0 : done.written; // if lost, the error comes from the file, which failed while it was read
+    // If lost, these bytes may come from unreadable parts of the file, so they do not count.
+    return lost ? 0 : done.written;
   }
 
   Decoder decoder_;
@@ -288,8 +290,8 @@ public:
     const std::lock_guard lock(mutex_);
     return frame > sound_;
   }
-  // Waits for the sizes of all frames before it. Nullopt: one of them stopped it, or it would end too far. This wait
-  // ends because the earlier frames are done or being decompressed by other threads.
+  // Waits for the sizes of all earlier frames. Nullopt: an earlier frame is invalid, or this one would end beyond
+  // `most`. The wait ends, as earlier frames are done or are being decompressed by other threads.
   std::optional<u64> place(u64 frame) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return frame < known_.size() || frame > sound_; });
@@ -330,7 +332,7 @@ struct FrameDecoder {
   template <class Out>
   bool decompress(const ZstdFrame &frame, u64 number, Places &places, const Out &out, const Watch &watch) {
     if (frame.most == 0)
-      return true; // holds nothing
+      return true; // the frame is empty
     if (frame.content) {
       const std::optional<u64> place = places.place(number);
       return place && decode(frame.bytes, *frame.content, false, watch,
@@ -367,8 +369,8 @@ private:
   }
 };
 
-// Decompresses frames in parallel, as far as they are valid and memory allows. Returns how many bytes of the file they
-// are; decompress_from() handles the rest and reports errors in it.
+// Decompresses frames in parallel, as far as they are valid and memory allows. Returns how many bytes of the file these
+// frames take. decompress_from() handles the rest and reports errors in it.
 template <class Out> u64 decompress_frames(Bytes file, u64 most_out, Out &out, unsigned threads, const Watch &watch) {
   u64 done = 0;
   for (;;) {
@@ -426,8 +428,8 @@ template <class Decoder> u64 most_of(Bytes file, const DecompressionLimits &limi
   return length == 0 ? first_bytes : add_clamped(length, std::max(length / 4, least_slack));
 }
 
-// Decompresses into free memory: this avoids disk writes and a file's small pages, since memory comes in huge ones.
-// Nullopt if the contents are too large.
+// Decompresses into free memory. This avoids disk writes, and memory has huge pages, which a file does not. Nullopt if
+// the contents are too large.
 std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_out, unsigned threads,
                                                  const Watch &watch) {
   if (file.size() > most)
@@ -440,7 +442,7 @@ std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_
       out = decompress_to(file, most_out, room, threads, watch);
     } catch (const Room::IsFull &) {
       if (watch.progress)
-        watch.progress->done = done_before; // it begins again
+        watch.progress->done = done_before; // decompression begins again
       return std::optional<u64>();
     }
     return std::optional(room.size());
@@ -458,7 +460,7 @@ std::shared_ptr<const MappedFile> decompress_small(Bytes file, const Watch &watc
       *frames[0].content > small)
     return nullptr;
   watch.check();
-  constexpr u64 hardly_any = 1 << 20; // which costs less than to find out what is left
+  constexpr u64 hardly_any = 1 << 20; // so little that asking for the free memory would cost more
   if (*frames[0].content > hardly_any && *frames[0].content > memory_left().value_or(~u64{0}) / 2)
     return nullptr;
   return MappedFile::try_in_memory(*frames[0].content, [&](std::span<std::byte> to) {

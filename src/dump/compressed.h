@@ -1,7 +1,8 @@
 // Compression of written files, and decompression of whole dumps: zstd and gzip, recognised by their first bytes, not
 // by the name. Contents that take no more than a quarter of the free memory go into memory, larger ones into a
-// temporary file. Otherwise memory stays below about 140 MiB (the largest zstd window accepted, or as much for the
-// windows of all threads together), whatever the file claims. For dump/open.cc and snapshot/extract.cc.
+// temporary file. Apart from the contents, decompression takes at most about 140 MiB (the largest zstd window accepted,
+// or as much for the windows of all threads together), whatever the file claims. For dump/open.cc and
+// snapshot/extract.cc.
 #pragma once
 #include "base/host/host.h"
 #include "base/watch.h"
@@ -36,9 +37,9 @@ bool is_compressed(Bytes file);
 
 struct DecompressionLimits {
   std::optional<u64> most_in_memory = {}; // bytes; nullopt: a share of the free memory
-  // Returns the length of the dump that begins with these bytes (the first MiB, or all), from its own headers: 0 if it
-  // is no dump, ~0 if unknown. Decompression stops after a quarter more than that, but at least 64 MiB more, with a
-  // note that more follows.
+  // Returns the length of the dump that begins with these bytes (the first MiB, or all), from its own headers: 0 if
+  // this is not a dump, ~0 if unknown. Decompression stops after a quarter more than that, but at least 64 MiB more,
+  // with a note that more follows.
   std::function<u64(Bytes)> length_of = {};
 };
 

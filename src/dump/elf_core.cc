@@ -52,7 +52,7 @@ std::vector<ElfSegment> read_segments(const ElfHeader &header, Bytes file, Targe
   Bytes table = slice(file, header.program_headers, count * header.program_header_size);
   std::vector<ElfSegment> segments = parse_program_headers(table, count, header);
   if (segments.empty() && header.program_header_size < (header.format.pointer_size == 8 ? 56 : 32))
-    throw Error(fmt::format("this ELF core's program headers have {} bytes each: too small to be any",
+    throw Error(fmt::format("this ELF core's program headers have {} bytes each, too few for a program header",
                             header.program_header_size));
   u64 table_end = header.program_headers + count * header.program_header_size;
   bool ends_in_table = table_end > file.size() || file.size() - table_end < header.program_header_size;
@@ -78,7 +78,7 @@ bool is_zero(Bytes bytes) {
 
 // gcore also writes reserved memory that the process cannot access (PROT_NONE), gigabytes of it, as zeros in read-only
 // segments without a file. Such a segment must count as missing, not read as zero. Only samples of large segments are
-// checked; if there were data between them, they would be missing from the answer, and shown as a gap.
+// checked; data between the samples would be missing from the answer, and shown as a gap.
 class Reserved {
 public:
   explicit Reserved(std::span<const MappedExtent> files) {
@@ -183,7 +183,7 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
   }
   if (repeated)
     target.notes.add(Subject::dump, Effect::none,
-                     fmt::format("{} of {} segments were left out: all together claim more bytes than the file has",
+                     fmt::format("{} of {} segments were left out: together they claim more bytes than the file has",
                                  count_text(repeated), count_text(loads)));
   std::sort(target.absent.begin(), target.absent.end(),
             [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });

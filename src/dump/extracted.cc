@@ -138,7 +138,8 @@ Provenance provenance_of(const Json &json) {
   return out;
 }
 
-// Earlier versions wrote no effects. Where the dump's bytes may be wrong, each of their notes may be the reason.
+// Earlier versions of dnheap wrote notes without effects. If the dump's bytes may be wrong, any of these notes may be
+// the reason.
 void read_notes(const Json &json, Notes &to) {
   const bool is_doubtful = json.at("doubtful").boolean();
   const Json *effects = json.find("effects");
@@ -153,10 +154,10 @@ void read_notes(const Json &json, Notes &to) {
 
 void fill(const Json &json, Target &target) {
   if (number(json.at("version")) != version)
-    throw Error("it is of another version of dnheap");
+    throw Error("another version of dnheap wrote it");
   target.extraction = Extraction{json.at("from").text(), json.at("values_blanked").boolean()};
   target.container = json.at("container").text();
-  if (target.container == "process") // the process cannot be asked any more: this is a core of it
+  if (target.container == "process") // the process cannot be read any more: this is a core of it
     target.container = "elf-core";
   target.dump_kind = json.at("dump_kind").text();
   target.os = named(systems, json.at("os").text());

@@ -318,10 +318,10 @@ private:
       target_.advice = "copy the whole file again, or take the dump again (disk full?)";
     }
     if (repeated_)
-      target_.notes.add(Subject::dump, Effect::none,
-                        fmt::format("{} pieces of memory were left out: all together claim many times more "
-                                    "bytes than the file has",
-                                    count_text(repeated_)));
+      target_.notes.add(
+          Subject::dump, Effect::none,
+          fmt::format("{} pieces of memory were left out: together they claim many times more bytes than the file has",
+                      count_text(repeated_)));
     std::sort(target_.absent.begin(), target_.absent.end(),
               [](const AbsentRange &a, const AbsentRange &b) { return a.start < b.start; });
     std::stable_sort(target_.mappings.begin(), target_.mappings.end(),

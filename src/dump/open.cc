@@ -48,7 +48,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
       target->path = path;
-      if (!target->taken && !target->extraction) // that file is younger than the dump
+      if (!target->taken && !target->extraction) // an extracted core is younger than its dump
         if (const std::optional<u64> seconds = modified_at(path))
           target->taken = TakenAt{*seconds, TakenAt::Clock::file};
       if (!note.empty())

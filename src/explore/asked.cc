@@ -95,7 +95,7 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
         out.verb = &verb;
     }
   if (!out.verb)
-    throw NotFound("'" + printable(name, 100) + "' is no question that can be asked here" + did_you_mean(name, names));
+    throw NotFound("'" + printable(name, 100) + "' cannot be asked here" + did_you_mean(name, names));
 
   Question &question = out.question;
   question.top = default_top;
@@ -105,7 +105,7 @@ Asked asked(const std::string &name, const Parameters &parameters, bool can_comp
     set(out, key, value, parameters.count(key));
   question.timeout = std::min(question.timeout, most_seconds);
   if (!question.table.empty() && std::ranges::find(out.verb->tables, question.table) == out.verb->tables.end())
-    throw UsageError("table: '" + printable(question.table, 100) + "' is no table of '" + name + "'" +
+    throw UsageError("table: '" + printable(question.table, 100) + "' is not a table of '" + name + "'" +
                      did_you_mean(question.table, {out.verb->tables.begin(), out.verb->tables.end()}));
   if (question.subject.empty() && out.verb->subject && !out.verb->subject.is_optional)
     throw UsageError(std::string(out.verb->subject.asked) + " subject=" + out.verb->subject.name);

@@ -275,8 +275,9 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
       stage_ = Stage::failed;
     }
     if (needs_tree)
-      out = json_answer({{"error", "part of the dump was lost; it is worked out again"}, {"stage", name_of(stage_)}},
-                        503);
+      out = json_answer(
+          {{"error", "part of the dump could not be read; the results are computed again"}, {"stage", name_of(stage_)}},
+          503);
   } else if (out.status == 200 && took > least_kept_time) {
     keep(key, out.body);
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr u64 most_rows = 1'000;   // of a page
 constexpr u64 most_recent = 8;     // objects whose referrers are cached
-constexpr u64 most_kept = 4 << 20; // referrers of these in all, unless one alone has more
+constexpr u64 most_kept = 4 << 20; // referrers cached for all of these together; one alone may have more
 constexpr u64 most_roots = 100;    // of one object
 constexpr u64 most_steps = 1'000;  // of a path: a longer one shows its first and last steps
 constexpr u64 part_size = 1 << 20;
@@ -30,7 +30,7 @@ ExploredObjects::ExploredObjects(const Snapshot &snapshot, ExploredTree &tree, b
 ObjectId ExploredObjects::object_of(const std::string &text) {
   const std::optional<Address> address = find_address(snapshot_, text);
   if (!address)
-    throw UsageError("at: '" + printable(text, 100) + "' is no address");
+    throw UsageError("at: '" + printable(text, 100) + "' is not an address");
   std::string note;
   return tree_.view().at(*address, note);
 }
@@ -46,8 +46,8 @@ ordered_json ExploredObjects::object(ObjectId object) {
   const std::optional<CollectionFill> fill = view.fill(object);
   out["entries"] = fill ? ordered_json(fill->count) : ordered_json();
   out["capacity"] = fill && fill->capacity ? ordered_json(*fill->capacity) : ordered_json();
-  // The graph leaves out references of holders, so those are counted here; others' references, millions for an array,
-  // are counted in the graph already.
+  // The graph leaves out the references of holders (RootSet::holders), so their references are counted here. For all
+  // other objects, some of which have millions of references, the graph knows the number.
   const bool is_holder = snapshot_.roots().is_holder(view.address(object));
   out["references"] =
       is_holder ? references(object, 0, 0)["total"] : ordered_json(snapshot_.graph().edges().of(object).size());

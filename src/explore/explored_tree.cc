@@ -50,9 +50,10 @@ TreePlace ExploredTree::place_of(const std::string &name) {
     return *place;
   const std::string what = view_.type_name(object) + " at " + hex(view_.address(object));
   if (snapshot_.heap().is_frozen(view_.address(object)))
-    throw NotFound("no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed);
-  throw NotFound(knows_all_roots(snapshot_) ? "nothing holds " + what + ": it is garbage"
-                                            : "nothing that could be read holds " + what + "; not all roots could");
+    throw NotFound("no known root holds " + what + "; it lies in a frozen segment, " + never_freed);
+  throw NotFound(knows_all_roots(snapshot_)
+                     ? "nothing holds " + what + ": it is garbage"
+                     : "nothing that could be read holds " + what + "; some roots could not be read");
 }
 
 ordered_json ExploredTree::node(TreePlace at) {
@@ -96,7 +97,8 @@ const ExploredTree::Children &ExploredTree::children_of(TreePlace at) {
     return recent_.front();
   }
   Children out{at, 0, {}};
-  // When the room is full the smallest children go, so each child is looked at a constant number of times.
+  // When the array is full, its smallest children are dropped, a fifth of the array at once. So the cost per child is
+  // constant.
   const u64 places = static_cast<u32>(tree().end(at)) - static_cast<u32>(at) - 1;
   LargeArray<Child> found(std::min(places, most_listed + most_listed / 4));
   u64 count = 0;
@@ -205,7 +207,7 @@ void ExploredTree::add_parts(ordered_json &to, TreePlace at, u64 levels, u64 lea
   to["parts"] = std::move(parts);
 }
 
-// Returns the types of merged children, largest first, those of at least 1/500 of the whole. Clears the sums.
+// Returns the types of merged children that have at least 1/500 of the whole, the largest first. Clears the sums.
 ordered_json ExploredTree::kinds_json(u64 whole) {
   std::vector<std::pair<TypeId, Rest>> all;
   for (TypeId type : seen_types_)

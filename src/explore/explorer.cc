@@ -80,8 +80,8 @@ public:
     return {200, "application/json", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
   }
 
-  // Waits at most a second: most targets are open by then, and errors are reported at once; one that must be
-  // decompressed first is not waited for.
+  // Waits until the target is open, or has failed to open, but at most a second: so most errors are reported at once,
+  // and a target that must be decompressed first does not delay the page.
   void wait_for_target() {
     std::unique_lock guard(lock_);
     changed_.wait_for(guard, std::chrono::seconds(1), [&] { return stage_ != Stage::opening || has_ended_; });
@@ -102,14 +102,14 @@ private:
     bool is_heard() const { return !*request.hung_up; }
   };
 
-  // Most clients that hung up have left. So the work for such a client is cancelled if another one is waiting; it
-  // begins again once, after all others. Call it under the lock.
+  // A client that hung up has usually left. If another client is waiting, cancels the work for the one that hung up;
+  // that work begins again, once, after all other requests. The caller must hold the lock.
   void make_way() {
     if (answered_ && *answered_ && std::ranges::any_of(waiting_, &Asking::is_heard))
       progress_.cancel = true;
   }
 
-  // Call it under the lock.
+  // The caller must hold the lock.
   Asking take_next() {
     auto next = std::ranges::find_if(waiting_, &Asking::is_heard);
     if (next == waiting_.end())
@@ -218,7 +218,7 @@ std::string page_of(const ExploreOptions &options) {
 }
 
 void explore(const ExploreOptions &options) {
-  require_descriptors(); // before the first is taken: libevent, without one, ends the process
+  require_descriptors(); // first of all, as libevent ends the process if it gets none
   std::optional<Worker> worker;
   HttpOptions http;
   http.port = options.port;

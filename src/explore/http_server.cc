@@ -115,10 +115,10 @@ struct HttpServer::Inside {
   std::map<u64, Waiting> waiting; // used by the loop's thread only; by request number
   u64 next_number = 0;
   Clock::time_point last_request = Clock::now();
-  evconnlistener *listener = nullptr; // of http
+  evconnlistener *listener = nullptr; // the one of `http`
   u16 port = 0;
   std::map<u16, Clock::time_point>
-      idle_since; // without a request, by the other end's port; empty unless files are short
+      idle_since; // idle connections, by the other end's port; empty while descriptors are left
 
   // Declared in the order in which libevent needs them destroyed: the last first.
   Owned<event_base> base;
@@ -183,8 +183,8 @@ struct HttpServer::Inside {
       options.some_hung_up();
   }
 
-  // Out of descriptors, connections that ask for nothing keep others from being let in: browsers leave theirs open for
-  // the next request, and open some ahead. Those that do so for a second are ended.
+  // When no descriptors are left, idle connections keep new ones from being accepted: browsers leave connections open
+  // for the next request, and open some in advance. Ends connections that have been idle for a second.
   void end_idle_connections() {
     std::map<u16, Clock::time_point> idle;
     const auto now = Clock::now();
@@ -310,7 +310,8 @@ HttpServer::HttpServer(HttpOptions options, std::function<void(HttpRequest, Repl
   const Served served = serve_on(http, in.options.port);
   in.listener = served.listener;
   in.port = served.port;
-  // Out of descriptors: who waits to be let in would be asked about again and again, so nobody is before the next tick.
+  // When no descriptors are left, libevent would try to accept the same connection again and again. So it accepts none
+  // before the next tick.
   evconnlistener_set_error_cb(in.listener, [](evconnlistener *full, void *) { evconnlistener_disable(full); });
   in.host = fmt::format("127.0.0.1:{}", served.port);
   in.url = fmt::format("http://{}/{}/", in.host, in.token);

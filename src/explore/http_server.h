@@ -16,8 +16,8 @@ namespace dnheap::explore {
 struct HttpRequest {
   std::string path;                              // after the secret part: "" or "api/state", percent-decoded
   std::multimap<std::string, std::string> query; // percent-decoded
-  // Set within a tenth of a second once the client sends nothing more. Most such clients have left; one that only
-  // closed its own half still waits for the answer, which cannot be distinguished.
+  // Becomes true within a tenth of a second after the client has closed its sending half. Most such clients have left;
+  // some still wait for the answer. The server cannot distinguish the two.
   std::shared_ptr<const std::atomic<bool>> hung_up = nullptr;
 };
 
@@ -36,7 +36,7 @@ struct HttpOptions {
   u64 stall_seconds = 30;                                  // clients that send or take nothing for so long are dropped
   u64 most_waiting = 1000;                                 // requests without an answer; further ones get 503
   std::function<bool()> should_end = [] { return false; }; // asked several times per second
-  std::function<void()> some_hung_up = [] {};              // called by run() when clients of waiting requests hung up
+  std::function<void()> some_hung_up = [] {};              // run() calls it when clients of waiting requests hung up
 };
 
 class HttpServer {

@@ -78,7 +78,7 @@ class Keeper {
 public:
   explicit Keeper(ExploredHeap &heap) : heap_(heap) {}
 
-  // Nullopt if it cannot be answered; the page then says so when it is asked for.
+  // Nullopt if the request cannot be answered; the page then shows that the answer is missing.
   std::optional<ordered_json> keep(const std::string &request) {
     HttpRequest asked;
     const std::size_t mark = request.find('?');

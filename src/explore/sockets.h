@@ -34,8 +34,8 @@ struct Connection {
   Socket socket;
   u16 from; // the other end's port, which is unique among open connections
 };
-// Returns this process's connections to that port of 127.0.0.1. Asks about each file that may be open, so it is meant
-// for when no more can be opened. None if the system has no such limit.
+// Returns this process's connections to that port of 127.0.0.1. Asks the system about each descriptor that may be open,
+// so call it only when no more can be opened. Returns none if the system has no limit of descriptors.
 std::vector<Connection> connections_to(u16 port);
 void end_reading(Socket socket); // as if the other end had sent its last byte
 

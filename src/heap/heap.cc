@@ -32,7 +32,9 @@ Heap::Heap(const Runtime &runtime) : memory_(&runtime.memory()), min_object_size
       add_problem("the allocation context " + hex(context.pointer) + " to " + hex(context.limit) +
                   " lies in no segment");
   if (more_problems_)
-    notes_.add(Subject::heap, Effect::numbers, "and " + count_text(more_problems_) + " more problems of these kinds");
+    notes_.add(Subject::heap, Effect::numbers,
+               "and " + count_text(more_problems_) + (more_problems_ == 1 ? " more problem" : " more problems") +
+                   " of these kinds");
   std::sort(ranges_.begin(), ranges_.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
   std::sort(gaps_.begin(), gaps_.end(), [](const auto &a, const auto &b) { return a.start < b.start; });
 }

@@ -39,8 +39,8 @@ public:
 
   std::span<const HeapSegment> segments() const { return segments_; } // by heap, then as the GC lists them
   std::span<const ObjectRange> ranges() const { return ranges_; }     // by address
-  // Returns the stretches without ObjectRange because they are not in the dump, with the target's reason. Gaps found
-  // while walking are in WalkResult.
+  // Returns the stretches that have no ObjectRange because they are not in the dump, each with the target's reason.
+  // Gaps found while walking are in WalkResult.
   std::span<const Gap> gaps() const { return gaps_; }
   // True if a segment's used part contains this address. O(log segments).
   bool holds(Address address) const;
@@ -52,7 +52,8 @@ public:
   u32 context_count() const { return context_count_; }
   // Allocation-context bytes of one segment.
   u64 context_bytes(u32 segment) const { return segment_context_bytes_[segment]; }
-  // True if a collection was planning, or moving objects: then its own words lie between them (heap/plug_words.h).
+  // True if a collection was planning, or moving objects: then words of the collection lie between objects
+  // (heap/plug_words.h).
   bool is_planned() const { return is_planned_; }
   // Returns what is known about lists that ended early, contexts outside of all segments, and similar problems.
   const Notes &notes() const { return notes_; }

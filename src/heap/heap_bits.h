@@ -31,7 +31,7 @@ public:
   class Writer {
   public:
     explicit Writer(HeapBits &bits) : bits_(bits) {}
-    // Ignores addresses that are no place of the heap.
+    // Ignores addresses that are not a place of the heap.
     void add(Address address) {
       u64 place = bits_.places_->find(address);
       if (place == HeapPlaces::nowhere)

@@ -14,7 +14,7 @@ public:
   HeapPlaces(const Heap &heap, Format format);
 
   u64 count() const { return u64{granules_.size()} << block_shift_; }
-  // Returns `nowhere` if no object can begin there.
+  // Returns the place at an address; `nowhere` if no object can begin there.
   u64 find(Address address) const {
     u64 granule = (address - lowest_) >> granule_shift_;
     if (address < lowest_ || granule >= blocks_.size() || blocks_[granule] == no_block || (address & unit_mask_))

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-// One thread's counts. Free is type 0, so that the difference of two counts gives a chunk's Free objects.
+// One thread's counts. Free always has type id 0, so a chunk's Free objects are row 0 after it minus row 0 before it.
 template <bool Filtered, bool Collecting> class Counter {
 public:
   Counter(const TypeSystem &types, const Heap &heap, const ObjectFilter &filter, HeapBits *starts)
@@ -118,7 +118,7 @@ void count_block(const Heap &heap, const ObjectBytes &bytes, const HeapBits &obj
   const HeapPlaces &places = objects.places();
   const u64 first = block * (places.block_size() / 64), last = first + places.block_size() / 64;
   const ObjectRange *range = nullptr;
-  Address begin = 0; // address of the range's first object here
+  Address begin = 0; // address of the range's first object in this block
   const std::byte *data = nullptr;
   for (u64 w = first; w < last; ++w)
     for (u64 bits = objects.words()[w]; bits; bits &= bits - 1) {

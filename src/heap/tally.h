@@ -68,8 +68,8 @@ struct HeapTally {
 HeapTally tally_heap(const Heap &heap, const Runtime &runtime, unsigned threads, const Watch &watch,
                      const ObjectFilter &filter = {}, HeapBits *starts = nullptr);
 
-// Counts those of `objects` that pass, in address order, without a walk. They must all be known to be valid; `bytes`
-// must be this heap's. HeapTally::walk stays empty.
+// Counts those of `objects` that pass the filter, in address order, without a walk. All of `objects` must be known to
+// be valid; `bytes` must be this heap's. HeapTally::walk stays empty.
 HeapTally tally_objects(const Heap &heap, const Runtime &runtime, const ObjectBytes &bytes, const HeapBits &objects,
                         const ObjectFilter &filter, unsigned threads, const Watch &watch);
 

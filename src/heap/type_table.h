@@ -14,7 +14,7 @@ class Heap;
 // Marks empty slots. Not 0: unused memory holds 0, which must be a miss. MethodTables are never odd.
 inline constexpr Address no_method_table = ~Address{0};
 
-// The data for an object's size: see object_size(); the result is rounded up to the heap's alignment.
+// The data from which object_size() computes an object's size, which is then rounded up to the heap's alignment.
 struct TypeRow {
   Address method_table = no_method_table;
   u32 base_size = 0;      // header included

@@ -11,9 +11,9 @@ namespace {
 constexpr unsigned longest_chain = 64;
 constexpr u64 searched = 1 << 20; // bytes searched at a time in a live process
 
-// Remembers, for words shortly ahead of a search, how many valid objects follow from there, as shown by chains that
-// broke. Later chains run into the same objects and need not follow them again, so garbage full of short chains takes
-// time proportional to its size.
+// Remembers, for words shortly ahead of a search, how many valid objects follow from there, which chains that broke
+// have shown. Later chains run into the same objects and need not follow them again, so garbage full of short chains
+// takes time proportional to its size.
 class BrokenChains {
 public:
   explicit BrokenChains(u64 alignment) : alignment_(alignment) {}
@@ -52,7 +52,7 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
     unsigned seen = 0;  // objects walked
     unsigned known = 0; // objects known to follow after these
     u64 position = at;
-    // Chains synchronise: one from a false start soon runs into a true one. So the far end is returned.
+    // A chain from a false start soon runs into the chain from a true start. So the far end is returned.
     while (seen < chain && position < until) {
       if (std::optional<unsigned> length = broken.length(at, position); length && seen + *length < chain) {
         known = *length;
@@ -106,8 +106,8 @@ bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, Ty
   if (!words.are_sound(plug - at, format) || words.gap > plug ||
       !begins_object(bytes, plug - words.gap, limit, alignment, types, format))
     return false;
-  // Among small objects, one in five of all lengths happens to end at an object. On 64 bits array contents seldom look
-  // like a distance.
+  // On 64 bits, the distance in `words` proves enough, as array contents seldom look like one. On 32 bits, no object
+  // may begin where the array would end, though among small objects one length in five leads to an object by chance.
   if (p == 8 && words.reloc >= p)
     return true;
   return next < std::min<u64>(bytes.size(), limit) && !begins_object(bytes, next, limit, alignment, types, format);

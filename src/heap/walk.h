@@ -36,8 +36,8 @@ inline constexpr std::string_view no_sound_object = "no valid object here";
 // object begins where the collection's words end. `next`: where the array would end.
 bool has_lost_length(Bytes bytes, u64 at, u64 next, u64 limit, u64 alignment, TypeTable &types, Format format);
 
-// Visits objects from offset `at` until an offset >= `until` is reached or an object is not valid, and returns the
-// offset reached: < until means "not valid here". Reads only `bytes`, but objects may extend up to `limit`.
+// Visits objects from offset `at` until an offset >= `until` is reached or an object is not valid. Returns the offset
+// reached; if it is < `until`, no valid object lies there. Reads only `bytes`, but objects may extend up to `limit`.
 template <class Visit>
 u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64 alignment, TypeTable &types,
                  const Format format, Visit &&visit) {
@@ -69,11 +69,10 @@ u64 walk_objects(Bytes bytes, Address address, u64 at, u64 until, u64 limit, u64
 std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 alignment, TypeTable &types, Format format,
                                       unsigned chain = 64);
 
-// Returns the first position in [from, until) where an object begins that ends by `limit` and has the zeros around it
-// that a valid one has: before it (on 64 bits the half of the word that is not its header; on 32 bits the header
-// itself, unless a lock or a hash code is in it) and, on 64 bits, after an array's length. Used to resume a walk: after
-// a half-made object there may be few valid ones until the next half-made one, and each counts. Looks at each word
-// once.
+// Returns the first position in [from, until) where an object begins that ends by `limit` and has zeros where every
+// valid object has them: on 64 bits in the half of the word before it that is not its header, and behind an array's
+// length; on 32 bits in the header, unless a lock or a hash code is there. Used to resume a walk: after a half-made
+// object, only few valid objects may come before the next half-made one, and each counts. Looks at each word once.
 std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
                                      Format format);
 

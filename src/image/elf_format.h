@@ -47,8 +47,8 @@ struct ElfSegment {
   u64 offset = 0, address = 0, file_size = 0, memory_size = 0, alignment = 0;
 };
 
-// Returns how many program headers the file has: the header's count, or section 0's if that overflowed (PN_XNUM).
-// Nullopt if that section header is not in the file.
+// Returns how many program headers the file has: the count in the file's header or, if that overflowed (PN_XNUM), the
+// one in the header of section 0. Nullopt if that section header is not in the file.
 std::optional<u64> program_header_count(const ElfHeader &header, Bytes file);
 
 // Returns the complete program headers in `table`, at most `count`. Empty if an entry's size is too small to hold one.

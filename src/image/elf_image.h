@@ -31,7 +31,7 @@ public:
   // Returns the segment that the first program header of a type describes.
   std::optional<Segment> find_header(u32 type) const;
 
-  // Empty if the image has none or it is not in the memory.
+  // Returns the build id; empty if the image has none, or if it is not in the memory.
   std::vector<u8> build_id() const;
   // Returns the address of an exported symbol; among several versions of one name, the one that the hash table lists
   // first. For an indirect function, returns its resolver. Thread-local symbols have no address.

@@ -20,7 +20,7 @@ std::optional<FunctionTable> FunctionTable::at(const Memory &memory, Address bas
 
 std::optional<FunctionEntry> FunctionTable::find(Address address) const {
   const u64 relative = address - base_;
-  u64 low = 0, high = count_; // the last one that begins at or before it is below `high`
+  u64 low = 0, high = count_; // the last function that begins at or before the address is below `high`
   while (low < high) {
     const u64 middle = low + (high - low) / 2;
     const std::optional<u32> begin = memory_->try_load<u32>(table_ + middle * entry_size);

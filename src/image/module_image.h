@@ -1,8 +1,8 @@
 // ModuleImage: a program or library mapped in a target's memory, whatever its format: ELF or PE today. It has the
-// questions that make sense for every format; for a particular one use elf_image.h and pe_image.h. Anything unreadable
-// is nullopt or empty, never an error. at() reads the headers, about a page; find_symbol() is a look-up among the
-// module's exports, in PE linear in their number. A new format needs one more member of `image_`, and its lines in
-// module_image.cc. Const functions from any thread. The Memory must outlive the image.
+// functions that make sense for every format; for those of one format see elf_image.h and pe_image.h. Anything
+// unreadable is nullopt or empty, never an error. at() reads the headers, about a page; find_symbol() is a look-up
+// among the module's exports, in PE linear in their number. A new format needs one more member of `image_`, and its
+// lines in module_image.cc. Const functions from any thread. The Memory must outlive the image.
 #pragma once
 #include "image/elf_image.h"
 #include "image/pe_image.h"

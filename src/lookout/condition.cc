@@ -35,7 +35,7 @@ std::string list(std::span<const std::string_view> words) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string &why) {
-  throw UsageError("'" + std::string(text) + "' is no condition: " + why);
+  throw UsageError("'" + std::string(text) + "' is not a condition: " + why);
 }
 
 void set_threshold(Condition &out, std::string_view value) {
@@ -63,7 +63,7 @@ Condition parse_one(std::string_view text) {
     refuse(text, "'" + std::string(name) + "' is none of " + list(words) + did_you_mean(name, words));
   if (name == oom) {
     if (sign != text.npos)
-      refuse(text, "oom stands alone");
+      refuse(text, "oom takes no size");
     return out;
   }
   if (sign == text.npos || text[sign] != '>' || text.substr(sign + 1).starts_with('='))

@@ -1,4 +1,4 @@
-// Condition: says when a core is to be taken: "rss>1.5G", "gen2>800M", "container>90%", "oom". Costs nothing.
+// Condition: when `watch` takes a core: "rss>1.5G", "gen2>800M", "container>90%", "oom". Costs nothing.
 #pragma once
 #include "lookout/figures.h"
 
@@ -14,7 +14,7 @@ struct Condition {
 // Parses one or several conditions with | between them. Throws UsageError.
 std::vector<Condition> parse_conditions(std::string_view text);
 
-// below: so far below that the next rise above counts as a new one; between: neither below nor above.
+// below: so far below the limit that the next time above counts as new; between: neither below nor above.
 enum class Level : u8 { unknown, below, between, above };
 Level level_of(const Condition &condition, const Figures &figures);
 

@@ -79,7 +79,7 @@ void FiguresReader::look_at_groups(Figures &figures) {
 void FiguresReader::look_at_gc(Figures &figures) {
   try {
     const std::optional<GcFigures> found = gc_.look();
-    problem_ = found ? "" : "the GC was at work at each look";
+    problem_ = found ? "" : "the GC was at work each time";
     if (!found)
       return;
     u64 heap = 0;

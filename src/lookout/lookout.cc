@@ -41,7 +41,8 @@ Event Lookout::event(Event::Kind kind, u64 pid) const {
   return out;
 }
 
-// Only fixed limits can be checked here: figures of the GC may be missing because it is at work at one look.
+// Checks only that the container's limit exists: the GC's figures may be missing at one look, because the GC is at
+// work.
 void Lookout::check(const Figures &first) const {
   for (const Condition &condition : options_.conditions)
     if (!first.limit && (condition.percent || condition.figure == Figure::container))

@@ -32,7 +32,8 @@ TakenCore RunningProcess::take(const std::string &path) {
   SnapshotOptions options = options_;
   options.record_reads = true;
   const u64 memory = private_memory(pid_).value_or(0);
-  // Memory must suffice for the copy, and as much again for analysis and for all others here.
+  // Keeps the copy in memory only if twice its size is free: the second half is for the analysis, and for other
+  // processes.
   if (options.temp_dir.empty() && memory_left().value_or(~u64{0}) / 2 < memory)
     options.temp_dir = folder_;
   const bool copy_on_disk = options.temp_dir == folder_;

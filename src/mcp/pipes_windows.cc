@@ -16,7 +16,7 @@ namespace dnheap::mcp {
 // Shared with the thread, which may still wait for input after the owner has gone.
 struct Pipes::State {
   int input, output;
-  std::mutex mutex; // for what follows
+  std::mutex mutex; // guards the members below
   std::condition_variable changed;
   std::string bytes;
   bool has_ended = false, is_told = false;

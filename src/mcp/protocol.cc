@@ -70,7 +70,7 @@ Json parsed(std::string_view text) {
   if (is_deep)
     throw Problem{invalid_request, "the message is nested deeper than 64"};
   if (out.is_discarded())
-    throw Problem{parse_error, "the message is no JSON: one message a line, in UTF-8"};
+    throw Problem{parse_error, "the message is not JSON: send one message per line, in UTF-8"};
   return out;
 }
 
@@ -81,7 +81,7 @@ Taken Protocol::take(std::string_view message) const {
   try {
     const Json request = parsed(message);
     if (!request.is_object() || text_of(request, "jsonrpc") != "2.0")
-      throw Problem{invalid_request, "the message is no request of JSON-RPC 2.0"};
+      throw Problem{invalid_request, "the message is not a request of JSON-RPC 2.0"};
     const bool has_id = request.contains("id");
     if (has_id && is_id(request["id"]))
       id = request["id"];
@@ -99,7 +99,7 @@ Taken Protocol::take(std::string_view message) const {
     if (id.is_null())
       throw Problem{invalid_request, "the request's id is neither a text nor a whole number"};
     if (!parameters.is_null() && !parameters.is_object())
-      throw Problem{invalid_parameters, "the request's params are no object"};
+      throw Problem{invalid_parameters, "the request's params are not an object"};
 
     const Json &said = member(member(parameters, "_meta"), version_key);
     const bool is_modern = said == modern;
@@ -113,11 +113,11 @@ Taken Protocol::take(std::string_view message) const {
     Call call{id, text_of(parameters, "name"), member(parameters, "arguments"),
               member(member(parameters, "_meta"), "progressToken"), is_modern};
     if (!find_tool(call.tool))
-      throw Problem{invalid_parameters, "there is no tool of this name; tools/list has all of them"};
+      throw Problem{invalid_parameters, "there is no tool of this name; tools/list lists all tools"};
     if (call.arguments.is_null())
       call.arguments = Json::object();
     if (!call.arguments.is_object())
-      throw Problem{invalid_parameters, "the tool's arguments are no object"};
+      throw Problem{invalid_parameters, "the tool's arguments are not an object"};
     if (!is_id(call.progress_token))
       call.progress_token = nullptr;
     return {.call = std::move(call)};
@@ -135,7 +135,7 @@ Json Protocol::request(const std::string &method, const Json &parameters, bool i
     return initialized(parameters);
   if (!is_modern && method == "ping")
     return Json::object();
-  throw Problem{method_not_found, "there is no such method here: this server has tools, and nothing else"};
+  throw Problem{method_not_found, "there is no such method here: this server offers tools only"};
 }
 
 Json Protocol::server_info() const { return {{"name", "dnheap"}, {"title", "dnheap"}, {"version", version_}}; }

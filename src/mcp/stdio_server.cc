@@ -95,8 +95,9 @@ private:
         return;
       }
     }
-    send(protocol_.answer_to(call,
-                             {.texts = {"64 calls wait already: ask again when some are answered"}, .is_error = true}));
+    send(
+        protocol_.answer_to(call, {.texts = {"64 calls are waiting already: call again when some of them are answered"},
+                                   .is_error = true}));
   }
 
   // A cancelled call gets no answer.
@@ -177,7 +178,7 @@ private:
   std::atomic<int> failed_ = 0; // why nothing could be written
 
   std::mutex output_mutex_;
-  std::mutex mutex_; // for what follows
+  std::mutex mutex_; // guards the members below
   std::condition_variable wake_;
   std::deque<Call> waiting_;
   std::optional<Call> running_;

@@ -24,7 +24,7 @@ bool is_plausible_text(std::string_view name) {
   return true;
 }
 
-// Only namespaces and generated names contain a dot. An arity mark that is still in the name does not fit the
+// Only namespaces and generated names contain a dot. If a name still has an arity mark, that mark does not fit the
 // parameters.
 bool is_plausible_name(std::string_view name) {
   std::size_t mark = name.rfind('`');

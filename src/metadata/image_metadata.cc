@@ -43,7 +43,7 @@ std::optional<ModuleMetadata> read_metadata(const Memory &memory, Address addres
 }
 
 std::optional<ModuleMetadata> read_image_metadata(const Memory &memory, Address base) {
-  // 'MZ': rejects most candidates, which are no images.
+  // 'MZ': rejects most candidates, which are not images.
   std::optional<u16> magic = base ? memory.try_load<u16>(base) : std::nullopt;
   if (!magic || *magic != (memory.format().byte_order == ByteOrder::little ? 0x5a4d : 0x4d5a))
     return std::nullopt;

@@ -15,9 +15,10 @@ struct UnmangledTypeName {
   NativeTypeName view() const; // valid as long as this object
 };
 
-// Takes a type that is neither an instance nor an array: "S_P_CoreLib_System_Collections_Generic_Dictionary_2_Entry".
-// Nullopt if no spelling has the hash, if several have it, or if there are too many to try. `steps_left` is shared by
-// all names; a name takes some thousand steps, and a thousand take a third of a millisecond.
+// Takes a type that is neither a generic instantiation nor an array:
+// "S_P_CoreLib_System_Collections_Generic_Dictionary_2_Entry". Nullopt if no spelling has the hash, if several have it,
+// or if there are too many to try. `steps_left` is shared by all names; a name takes some thousand steps, and a
+// thousand take a third of a millisecond.
 std::optional<UnmangledTypeName> unmangle_type_name(std::string_view mangled, u32 hash, NativeHashing how,
                                                     u64 &steps_left);
 

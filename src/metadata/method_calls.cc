@@ -25,7 +25,7 @@ constexpr std::array<u8, 256> sizes_of(std::span<const Operands> rows) {
   return out;
 }
 
-// Partition III of ECMA-335: bytes behind the instruction's own.
+// Partition III of ECMA-335: the number of bytes that follow the instruction's code.
 constexpr Operands rows_of_one[] = {
     {0x00, 0x0d, 0}, {0x0e, 0x13, 1},        {0x14, 0x1e, 0}, {0x1f, 0x1f, 1}, {0x20, 0x20, 4}, {0x21, 0x21, 8},
     {0x22, 0x22, 4}, {0x23, 0x23, 8},        {0x25, 0x26, 0}, {0x27, 0x29, 4}, {0x2a, 0x2a, 0}, {0x2b, 0x37, 1},

@@ -1,5 +1,5 @@
 // MethodCalls: which methods a method's IL calls, and where (II.25.4, III). Nothing is trusted: IL that ends early, or
-// has an instruction that is none, gives an empty optional. One pass over the bytes. Pure functions: any thread.
+// contains an invalid instruction, gives an empty optional. One pass over the bytes. Pure functions: any thread.
 #pragma once
 #include "metadata/ecma335.h"
 
@@ -23,8 +23,9 @@ struct MethodCall {
 };
 std::optional<std::vector<MethodCall>> find_calls(Bytes il);
 
-// As "System.Threading.SemaphoreSlim" and "Release": without type arguments, with the mark of arity. Empty: it is none,
-// or one of an array, say.
+// The names of a callee's type and method, such as "System.Threading.SemaphoreSlim" and "Release": without type
+// arguments, but with arity marks. Empty: the token is not that of a method, or the method's type has no name of its
+// own (an array, for example).
 struct CalleeName {
   std::string type, method;
 };

@@ -110,8 +110,8 @@ u32 combine(u32 hash, u32 with) { return (hash + rotate_left(hash, 13)) ^ with; 
 
 // The first byte has the width of an offset in the low two bits, and above them the logarithm of the number of buckets.
 // The buckets' offsets follow (one more than buckets), relative to the position after the first byte. A bucket is a
-// list of pairs: a byte of the hash, and the distance from here to the entry. An entry that cannot be read ends the
-// table.
+// list of pairs: a byte of the hash, and the distance to the entry, counted from where the distance itself is stored.
+// An entry that cannot be read ends the table.
 template <class Visit> void for_each_table_entry(Bytes table, Visit visit) {
   Reader header(table, 0);
   unsigned first = header.byte(), width = 1u << (first & 3), shift = first >> 2;
@@ -287,8 +287,8 @@ u32 native_type_hash(const NativeTypeName &name, NativeHashing how) {
   return out;
 }
 
-// An array hashes like an instance of a generic type invented for this purpose; since .NET 11, of a number in its
-// place.
+// An array hashes like an instantiation of a generic type that exists only for this purpose; since .NET 11, a number
+// takes the place of that type's hash.
 u32 native_array_hash(u32 element, u32 rank, bool is_vector, NativeHashing how) {
   constexpr u32 rank_0 = 0xd5313556;
   NameHash type;
@@ -313,7 +313,7 @@ std::vector<NativeMapEntry> native_map_entries(Bytes table) {
   return out;
 }
 
-// An entry: flags, the method's record or its name, its type, its code.
+// An entry: flags; the method's record or name; index of the declaring type; index of the code, if has_entry_point.
 std::vector<NativeInvokeEntry> native_invoke_entries(Bytes table) {
   constexpr u32 has_metadata = 4, has_entry_point = 32;
   std::vector<NativeInvokeEntry> out;
@@ -326,8 +326,8 @@ std::vector<NativeInvokeEntry> native_invoke_entries(Bytes table) {
   return out;
 }
 
-// The number of methods, then a command for each: which values differ from the method before, and where the code
-// begins.
+// The table: the number of methods; then for each a command (a byte that shows which values differ from the method
+// before), these values, and where the method's code begins.
 std::vector<NativeMethod> native_methods(Bytes table) {
   enum : u8 { other_owner = 1, other_name = 2, other_signature = 4, other_generic_signature = 8, hidden = 16 };
   constexpr u8 all = 31;

@@ -36,8 +36,8 @@ public:
 
   // Returns the name of the type definition at `offset`.
   std::optional<NativeTypeName> type_name(u64 offset) const;
-  // Returns the name of the definition, reference or generic instance behind a token (a handle with its kind in the
-  // upper bits); for an instance, that of its definition.
+  // Returns the name of the definition, reference or generic instantiation behind a token (a handle with its kind in
+  // the upper bits); for an instantiation, the name of its definition.
   std::optional<NativeTypeName> token_name(u32 token) const;
   std::optional<std::string_view> method_name(u64 offset) const; // name of the method record there
   std::optional<std::string_view> string(u64 offset) const;
@@ -77,7 +77,7 @@ std::vector<NativeMethod> native_methods(Bytes table);
 struct NativeInvokeEntry {
   u32 method = 0;      // offset of its record
   u32 owner = 0;       // an index, as in NativeMapEntry
-  u32 entry_point = 0; // the same
+  u32 entry_point = 0; // an index, too
 };
 std::vector<NativeInvokeEntry> native_invoke_entries(Bytes table);
 

@@ -6,10 +6,10 @@
 //   behind the type that introduced the parameters, not behind the last one.
 // * A name's arity mark (`2) is dropped when it equals the number of parameters that this very level introduces;
 //   otherwise it is part of the name. Names without the mark (F#, obfuscators) get their arguments all the same.
-// * Arguments that are not known are called T1, T2, ..., beginning with T1 at every level.
+// * Unknown arguments are called T1, T2, ..., beginning with T1 at every level.
 // * In metadata's own names , + & * [ ] \ get a backslash, as System.Type.FullName also writes them. C# makes such
 //   names: <System-Collections-Generic-IEnumerable<KeyValuePair<System-String\,T>>-GetEnumerator>d__5.
-//   Nothing else is changed: spaces, control characters, any Unicode stay (printing is for who prints).
+//   Nothing else is changed: spaces, control characters, any Unicode stay (the code that prints a name escapes them).
 // * An array is its element's name and [], or [,] with one comma fewer than the rank; [*] is an array of rank one that
 //   is not a vector. Brackets are in the order of nesting, the innermost element's first: a vector of matrices, which
 //   is int[][,] in C#, is System.Int32[,][] here and in System.Type.FullName.

@@ -1,5 +1,5 @@
 // find_referrers: finds the objects that refer to one object. One parallel look at every reference of the heap, as for
-// `verify`; no memory. For all objects at once use Referrers.
+// `verify`; takes no memory. For all objects at once use Referrers.
 #pragma once
 #include "base/watch.h"
 #include "objects/object_index.h"

@@ -1,5 +1,5 @@
 // Frozen objects: objects in segments that the GC never collects (string literals, and from .NET 8 on boxed statics and
-// types). They are never dead, even if no root is seen to hold them. O(1) memory; any thread.
+// types). They are never dead, even if no known root holds them. O(1) memory; any thread.
 #pragma once
 #include "heap/heap.h"
 #include "objects/object_index.h"

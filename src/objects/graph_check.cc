@@ -17,15 +17,15 @@ public:
     each_object("numbers and addresses of objects lead to each other", [&](ObjectId id, Address address) {
       return p_.index.find(address) == id && p_.index.address(id) == address;
     });
-    bool is_sound =
-        compare("as many objects as numbers", p_.edges.objects(), p_.index.count()) &&
-        each_object("edges of objects follow one another and lead to objects",
-                    [&](ObjectId id, Address) { return has_sound_edges(id); }) &&
-        compare("as many edges as references that lead to objects", p_.edges.targets.size(), p_.expected_edges);
-    if (!is_sound ||
-        !each_object("in the dominator tree is what marking finds alive", [&](ObjectId id, Address address) {
-          return p_.tree.place(id).has_value() == p_.live.test(address);
-        }))
+    bool is_sound = compare("there are as many objects as numbers", p_.edges.objects(), p_.index.count()) &&
+                    each_object("edges of objects follow one another and lead to objects",
+                                [&](ObjectId id, Address) { return has_sound_edges(id); }) &&
+                    compare("there are as many edges as references that lead to objects", p_.edges.targets.size(),
+                            p_.expected_edges);
+    if (!is_sound || !each_object("the dominator tree holds exactly the objects that marking finds alive",
+                                  [&](ObjectId id, Address address) {
+                                    return p_.tree.place(id).has_value() == p_.live.test(address);
+                                  }))
       return std::move(out_);
     if (each_place() && check_dominators())
       check_sums();
@@ -96,7 +96,7 @@ private:
       std::optional<TreePlace> back = object ? p_.tree.place(*object) : p_.tree.place(*p_.tree.owner(at));
       count(up < at && back == at && p_.tree.end(at) <= p_.tree.end(up), address_at(at));
     }
-    add("a place in the dominator tree lies within its dominator's", {&count, 1});
+    add("each place in the dominator tree lies within its dominator's place", {&count, 1});
     return out_.back().violations == 0;
   }
 

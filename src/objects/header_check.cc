@@ -7,9 +7,10 @@ namespace dnheap {
 HeaderCheck::HeaderCheck(const Runtime &runtime)
     : memory_(runtime.memory()), sync_blocks_(runtime.memory(), runtime.descriptor()) {
   if (!sync_blocks_.has_table())
-    not_checked_.push_back("objects' sync blocks: this runtime does not say where their table lies");
+    not_checked_.push_back("objects' sync blocks: this runtime does not publish where their table lies");
   else if (!sync_blocks_.count())
-    not_checked_.push_back("sync blocks whose object is gone: this runtime does not say how many there are");
+    not_checked_.push_back(
+        "sync blocks whose object is gone: this runtime does not publish how many sync blocks there are");
   read_threads(runtime);
 }
 
@@ -22,17 +23,17 @@ void HeaderCheck::read_threads(const Runtime &runtime) {
     notes.add(Subject::references, Effect::none, "", e);
   }
   if (notes.empty() && threads.empty())
-    notes.add(Subject::references, Effect::none, "the runtime has none");
+    notes.add(Subject::references, Effect::none, "the runtime lists no threads");
   if (const std::string *why = why_not_read(runtime.descriptor(), "SyncBlock"))
     notes.add(Subject::references, Effect::none, "the contract SyncBlock " + *why);
   std::vector<bool> ids(ObjectHeader::thread_mask + 1);
   for (const ThreadData &thread : threads)
     if (!thread.managed_id)
-      notes.add(Subject::references, Effect::none, "the runtime does not say what numbers its threads have");
+      notes.add(Subject::references, Effect::none, "the runtime does not publish the numbers of its threads");
     else if (*thread.managed_id < ids.size())
       ids[*thread.managed_id] = true;
-  // .NET 8 has two thin-lock layouts and does not say which (ClrMD reads both, ThinLockLayout). Runtimes that publish
-  // Thread.Id have one.
+  // .NET 8 has one of two thin-lock layouts, and does not publish which one (ClrMD reads both, ThinLockLayout).
+  // Runtimes that publish Thread.Id have one.
   const Field *id = runtime.descriptor().find_field("Thread", "Id");
   may_be_old_ = id && id->origin != Origin::published;
   if (notes.empty())

@@ -54,7 +54,7 @@ private:
 
   const Memory &memory_;
   SyncBlock1 sync_blocks_;
-  std::vector<bool> thread_ids_; // empty: not known
+  std::vector<bool> thread_ids_; // empty: unknown
   bool may_be_old_ = false;      // locks may use fewer bits for the thread
   std::vector<std::string> not_checked_;
 };

@@ -1,7 +1,7 @@
-// InterruptedThread: the state of a thread when a signal interrupted it that it handles on another stack. The kernel
-// saves it on that other stack, in a frame (struct ucontext of each processor's <asm/ucontext.h>) with the bounds of
-// that stack and the registers. When a thread's own stack has overflowed, the runtime switches to a third stack and
-// keeps a pointer to this frame. Reads no more than 256 KiB. Any thread.
+// InterruptedThread: the state in which a signal interrupted a thread that now handles the signal on another stack. The
+// kernel saves it on that other stack, in a frame (struct ucontext of each processor's <asm/ucontext.h>) with the
+// bounds of that stack and the registers. When a thread's own stack has overflowed, the runtime switches to a third
+// stack and keeps a pointer to this frame. Reads no more than 256 KiB. Any thread.
 #pragma once
 #include "target/target.h"
 
@@ -12,7 +12,7 @@ struct InterruptedThread {
   std::vector<u64> registers;
 };
 
-// For a Linux thread whose own stack is [limit, base) while its stack pointer is elsewhere. Nullopt: there is no such
+// Takes a Linux thread whose own stack is [limit, base) while its stack pointer is elsewhere. Nullopt: there is no such
 // frame, or it is not in the dump.
 std::optional<InterruptedThread> find_interrupted(const Target &target, const Thread &thread, Address limit,
                                                   Address base);

@@ -101,7 +101,7 @@ private:
     else if (!(words_[asked.place / 64].starts >> (asked.place % 64) & 1))
       meet(asked);
   }
-  // Handles a target that was found before or is no object.
+  // Handles a target that was found before or is not an object.
   void meet(const Asked &asked) {
     const u64 bit = u64{1} << (asked.place % 64);
     if (!(starts_[asked.place / 64] & bit)) {

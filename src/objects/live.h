@@ -34,8 +34,8 @@ struct LiveObjects {
   HeapBits objects;
   std::vector<LiveStage> stages; // one per RootStage
 
-  // Counts those of objects that precise roots reach. Other roots may hold dead objects, whose references may lead to
-  // freed memory.
+  // Counts the bad references in objects that precise roots reach. Other roots may hold dead objects, whose references
+  // may lead to freed memory.
   u64 bad_references() const;
 };
 
@@ -63,8 +63,8 @@ public:
   void let_through(Address object);
   LiveStage mark(const RootStage &stage);
   bool found(Address object) const;
-  // Marks from one object, and also counts all that it reaches, found before or not. Counting the latter takes a second
-  // search.
+  // Marks from one object, and counts all objects that it reaches, including those found before, for which a second
+  // search is needed.
   struct Closure {
     LiveStage fresh, all;
   };

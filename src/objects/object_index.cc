@@ -26,8 +26,8 @@ ObjectIndex::ObjectIndex(HeapBits starts, u64 most) : starts_(std::move(starts))
       samples_.push_back(static_cast<u32>(line));
   }
   if (count_ > most)
-    throw Error("the heap has " + count_text(count_) + " objects; objects can be numbered up to " + count_text(most) +
-                " only, so nothing can be said of what refers to what");
+    throw Error("the heap has " + count_text(count_) + " objects, and this program can number only " +
+                count_text(most) + ", so references between objects cannot be analyzed");
 }
 
 Address ObjectIndex::address(ObjectId object) const {

@@ -20,7 +20,7 @@ class PathSearch::Reader {
 public:
   explicit Reader(const PathSearch &search) : search_(search), reader_(search.references_) {}
 
-  // Calls visit(object) for each entry that can be read and is no holder.
+  // Calls visit(object) for each entry that can be read and is not a holder.
   template <class Visit> void for_each(std::span<const u32> entries, Visit &&visit) {
     constexpr u64 ahead = 16;
     struct Coming {
@@ -196,7 +196,8 @@ void PathSearch::begin(std::span<const OwnedRoot> roots) {
 
 // Returns the first object of the level that refers to the object.
 Address PathSearch::expand(std::span<const u32> level) {
-  // A list of millions has as many levels, so threads that a small level does not use must cost nothing.
+  // A linked list of millions of objects has millions of levels, so threads that a small level does not use must cost
+  // nothing.
   unsigned used = level.size() < large_level ? 1 : threads_;
   parallel_for_parts(level.size(), level_part, used, [&](u64 begin, u64 end, unsigned worker) {
     watch_.check();

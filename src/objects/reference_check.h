@@ -41,8 +41,7 @@ struct ReferenceCheck {
 
 // Problems that are counted but are no damage.
 struct NoDamage {
-  // Only objects in `live` and frozen ones count as damaged: references of dead objects may dangle, which no collection
-  // minds.
+  // Only objects in `live` and frozen ones count as damaged: references of dead objects may dangle, which does no harm.
   const HeapBits *live = nullptr;
   const CollectedPart *collected = nullptr; // problems in objects that a collection was moving
 };

@@ -35,7 +35,7 @@ public:
     }
   }
 
-  // Weak handles are no roots, and a dependent handle is an edge. But the GC treats a frozen key (literals, and Type
+  // Weak handles are not roots, and a dependent handle is an edge. But the GC treats a frozen key (literals, and Type
   // objects of types that cannot be unloaded) as always alive (gc.cpp, IsPromoted), so its value is a root.
   void add_handles() {
     const Gc &gc = runtime_.gc();
@@ -127,7 +127,8 @@ private:
     }
     if (missing)
       to_.notes.add(Subject::roots, Effect::liveness,
-                    "the queue of objects to be finalized is partly not in this dump");
+                    "a part of the queue of objects to be finalized is not in this dump, so objects that only it holds "
+                    "look dead");
   }
 
   // NativeAOT keeps the objects that hold statics alive through an array (the spine) below a handle. Users want to see
@@ -157,7 +158,7 @@ private:
       for (u64 i = 0; i < std::min<u64>(length, 4); ++i)
         add_spine(memory_.try_pointer(array + (2 + i) * p_).value_or(0), false);
   }
-  // Returns 0 if this is no array of references.
+  // Returns 0 if this is not an array of references.
   u64 reference_array_length(Address array) const {
     Address type = array ? method_table_of(memory_, array) : 0;
     std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
@@ -166,14 +167,15 @@ private:
     return memory_.try_load<u32>(array + p_).value_or(0);
   }
 
-  // True if the holder is no array (NativeAOT): each of its references is a named field, so no other elements exist.
+  // True if the holder is not an array (NativeAOT): each of its references is a named field, so no other elements
+  // exist.
   bool is_object_of_fields(Address holder) const {
     Address type = method_table_of(memory_, holder);
     std::optional<ObjectLayout> layout = type ? runtime_.types().object_layout(type) : std::nullopt;
     return layout && layout->component_size == 0;
   }
 
-  // The graph leaves out a holder's references, so elements that are no named field must become roots, too.
+  // The graph leaves out a holder's references, so elements that are not a named field must become roots, too.
   void add_other_elements() {
     u32 name = 0;
     u64 elements = 0;
@@ -300,8 +302,8 @@ void add_lost_roots(const RootOptions &options, RootSet &to) {
   for (const auto &[kind, lost] : by_kind)
     to.notes.add(Subject::roots, Effect::liveness,
                  kind + ": " + count_text(lost.count) + (lost.count == 1 ? " points" : " point") +
-                     " at no object (the first, " + hex(lost.slot) + ", at " + hex(lost.object) +
-                     "), and what was held that way seems to be dead");
+                     " at no object (the first: slot " + hex(lost.slot) + " points at " + hex(lost.object) +
+                     "), so objects that were held only this way look dead");
 }
 
 } // namespace

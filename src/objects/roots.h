@@ -46,7 +46,7 @@ struct RootThread {
   bool operator==(const RootThread &) const = default;
 };
 
-// An edge that holds as long as the key lives; it is no root.
+// An edge that holds as long as the key lives; it is not a root.
 struct DependentHandle {
   Address handle = 0, key = 0, value = 0;
 };
@@ -57,8 +57,8 @@ struct NamedSlot {
   u32 name = 0, thread = 0; // as in Root
 };
 
-// The name of a root that lies between static fields but is no type's field: the runtime keeps objects of its own
-// there.
+// The name of a root that lies between static fields but is not the field of a type: the runtime keeps objects of its
+// own there.
 inline constexpr std::string_view unnamed_static = "<runtime>";
 
 struct RootSet {
@@ -71,11 +71,11 @@ struct RootSet {
   std::vector<Address> holders;
   // All static fields by slot, including those of collectible types, which are no roots.
   std::vector<NamedSlot> slots;
-  Notes notes; // about roots that could not be read; those without an effect say how some were found
+  Notes notes; // about roots that could not be read; a note without an effect shows how some roots were found
 
   const std::string &name(const Root &root) const { return names[root.name]; }
   const RootThread *thread(const Root &root) const { return root.thread ? &threads[root.thread - 1] : nullptr; }
-  // Null if the slot is no field.
+  // Null if the slot is not a field.
   const NamedSlot *find_slot(Address slot) const;
   bool is_holder(Address object) const;
 };
@@ -87,7 +87,7 @@ struct RootOptions {
   bool statics = true;
   bool stacks = true;
   // True for objects that the GC never frees: if such an object is a dependent handle's key, the value is a root. Null:
-  // none.
+  // there are no such objects.
   std::function<bool(Address)> is_frozen = {};
   // True if an object begins there. A root that leads to no object means that the root or the object is damaged; what
   // it held looks dead, so it is reported in RootSet::notes. Null: not checked.

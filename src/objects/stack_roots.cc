@@ -32,8 +32,9 @@ public:
     start = align_up(start, p);
     if (end - start > max_stack) {
       to_.notes.add(Subject::stacks, Effect::liveness,
-                    "of " + to_.threads[number - 1].text() + " only the first " + bytes_text(max_stack) +
-                        " of the stack's " + bytes_text(end - start) + " were scanned");
+                    "only the first " + bytes_text(max_stack) + " of the " + bytes_text(end - start) +
+                        " of the stack of " + to_.threads[number - 1].text() +
+                        " were scanned, so it may hold objects that are not shown");
       end = start + max_stack;
     }
     u64 missing = end - std::min(start, end);
@@ -199,25 +200,31 @@ private:
     else
       scan_.stack(start, stack->end, number);
     if (stack->is_all)
-      to_.notes.add(Subject::stacks, Effect::liveness,
-                    to_.threads[number - 1].text() +
-                        " is not on its own stack, as in the handler of a signal, and how much of that was in use "
-                        "is not known: all of it was looked at, so it may seem to hold objects that it does not");
+      to_.notes.add(
+          Subject::stacks, Effect::liveness,
+          to_.threads[number - 1].text() +
+              " is on another stack, as in the handler of a signal, so it is unknown how much of its own stack "
+              "was in use: all of that was looked at, and may seem to hold objects that it does not hold");
   }
 
-  // If no stack at all could be walked for one reason, the roots' kind says so already.
+  // If no stack at all could be walked, for a single reason, the kind of the roots already shows that.
   void add_notes() {
     if (unknown_stack_)
       to_.notes.add(Subject::stacks, Effect::liveness,
-                    "where the stacks of " + count_text(unknown_stack_) +
-                        " threads end is not known, so of those only the registers were looked at");
+                    "the ends of the stacks of " + count_text(unknown_stack_) +
+                        (unknown_stack_ == 1 ? " thread" : " threads") +
+                        " are unknown, so only the registers were looked at there");
     if (unknown_registers_)
       to_.notes.add(Subject::stacks, Effect::liveness,
-                    "of " + count_text(unknown_registers_) +
-                        " threads of the runtime the dump has no registers, so their stacks were not looked at");
+                    "the registers of " + count_text(unknown_registers_) +
+                        (unknown_registers_ == 1 ? " thread" : " threads") +
+                        " of the runtime are not in the dump, so the stacks of these were not looked at");
     if (not_objects_)
       to_.notes.add(Subject::stacks, Effect::none,
-                    count_text(not_objects_) + " references of methods' variables lead to no object");
+                    count_text(not_objects_) +
+                        (not_objects_ == 1 ? " reference of methods' variables leads"
+                                           : " references of methods' variables lead") +
+                        " to no object");
     if (walked_ == 0 && not_walked_.size() <= 1)
       return;
     constexpr u64 shown = 8;
@@ -251,7 +258,7 @@ void add_stack_roots(const Runtime &runtime, std::span<const ThreadData> threads
                      RootSet &to) {
   if (runtime.target().threads.empty()) {
     to.notes.add(Subject::stacks, Effect::liveness,
-                 "the stacks were not looked at: the dump says nothing of the threads' registers");
+                 "the stacks were not looked at: the threads' registers are not in the dump");
     return;
   }
   StackRoots(runtime, threads, object_at, to).run();

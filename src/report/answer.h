@@ -13,14 +13,14 @@ struct Completeness {
     Address start = 0, end = 0;
     std::string reason;
   };
-  bool is_walked = true; // false: these numbers are unknown, as the answer needs no walk of the heap
+  bool is_walked = true; // false: the numbers below are unknown, as the answer needs no walk of the heap
   u64 objects = 0, bytes = 0, bad_objects = 0;
   std::vector<Gap> gaps;                 // not walked; text shows the first few
   Notes notes;                           // about odd or missing things
   u64 more_gaps = 0, more_gap_bytes = 0; // gaps that are not in the list
   bool has_heap = true;                  // false: the dump holds only pieces of it, or nothing
   u64 unsound = 0;                       // what `verify` found wrong
-  u64 incomplete_records = 0;            // of records that the answer is made of
+  u64 incomplete_records = 0;            // how many of the compared records are incomplete
 
   // True if nothing is missing: no gap, nothing unsound, and no note with an effect.
   bool complete() const {
@@ -35,9 +35,9 @@ struct Answer {
   std::vector<Fact> target;                 // JSON's "target", in this order
   std::optional<Completeness> completeness; // absent for verbs that read no heap
   std::vector<Table> tables;                // the main one first
-  u64 exceeded = 0;                         // limits, for verbs that check some
+  u64 exceeded = 0;                         // limits that are exceeded, for verbs that check limits
   u64 uncertain = 0;                        // limits that hold in the part that could be read
-  u64 unmatched = 0;                        // limits for a type or owner that is not here
+  u64 unmatched = 0;                        // limits for a type or owner that the dump does not have
   std::string error;                        // for one of several targets: why it has no answer
   std::string next_command;                 // "dnheap path core --type …"; empty for none
 };

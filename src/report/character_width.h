@@ -1,7 +1,7 @@
-// Computes how many columns of a terminal a character takes: none if it is drawn over the one before, two for East
-// Asian wide ones and pictures, else one. Also finds characters that must not reach a terminal, or a reader, from a
-// dump. Uses short tables of ranges, which follow Unicode's and may call a rare narrow character wide. No state, any
-// thread.
+// Computes how many columns of a terminal a character takes: none if it is drawn over the character before it, two for
+// East Asian wide characters and pictures, else one. Also finds characters that must not get from a dump to a terminal
+// or a reader. Uses short tables of ranges, which follow Unicode's and may call a rare narrow character wide. No state,
+// any thread.
 #pragma once
 #include "base/integers.h"
 

@@ -24,7 +24,7 @@ void for_each_check(const Answer &answer, const WriteOptions &options,
     }
     return;
   }
-  throw UsageError("'" + answer.command + "' checks nothing: this format is of 'check'");
+  throw UsageError("'" + answer.command + "' has no checks: this format needs 'check'");
 }
 
 } // namespace dnheap::report

@@ -25,7 +25,7 @@ void share_room(std::span<const WantedColumn> wanted, std::span<PlacedColumn> pl
     --limit;
   for (u64 i = 0; i < wanted.size(); ++i)
     taken += placed[i].width = width_at(i);
-  // Hands out the columns left over by the common limit.
+  // Distributes the width that the common limit left over.
   for (u64 i = 0; i < wanted.size() && taken < room; ++i)
     if (placed[i].width < wanted[i].width && placed[i].width == limit) {
       ++placed[i].width;

@@ -1,6 +1,6 @@
 // Columns: computes the width of a table's columns, and the line of a row on which each stands, so that no line is
-// wider than the screen. Shortens columns that may be, the widest first; if too little would be left, rows take several
-// lines. Some µs a table; any thread.
+// wider than the screen. Shortens columns that may be shortened, the widest first; if they would become too narrow,
+// rows take several lines. Some µs a table; any thread.
 #pragma once
 #include "base/integers.h"
 
@@ -19,7 +19,7 @@ struct WantedColumn {
 
 struct PlacedColumn {
   u64 width = 0;
-  u64 line = 0; // of the row; never less than the previous column's
+  u64 line = 0; // which line of the row; never less than for the previous column
 };
 
 // Returns one entry per wanted column, in their order. `screen` 0: no limit.

@@ -8,11 +8,11 @@ namespace dnheap::report {
 // Invalid UTF-8 becomes U+FFFD.
 void append_utf8(std::string &out, std::string_view text);
 
-// The same, and control characters, which a hostile dump could send to a terminal, and characters that reverse the
+// The same. Besides, control characters (which a hostile dump could send to a terminal) and characters that reverse the
 // direction of writing become '?'.
 void append_printable(std::string &out, std::string_view text);
 
-// The same, and a property's backing field is named like the property: "<Cart>k__BackingField" becomes "Cart". For
+// The same. Besides, a property's backing field is named like the property: "<Cart>k__BackingField" becomes "Cart". For
 // names and sentences, not for the program's values.
 void append_named(std::string &out, std::string_view text);
 
@@ -32,7 +32,7 @@ void append_json_object(std::string &out, const std::vector<Fact> &facts);
 void append_csv(std::string &out, const Cell &cell, Kind kind);
 void append_csv_text(std::string &out, std::string_view text);
 
-constexpr u64 widest_bar = 30; // for the whole, in a Kind::bar
+constexpr u64 widest_bar = 30; // columns of a Kind::bar for 100 %
 
 // True for numbers.
 bool is_right_aligned(Kind kind);

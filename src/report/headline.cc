@@ -28,7 +28,7 @@ std::string how_complete(const Completeness &of, bool shows_sum) {
   if (!lacks_pieces || !of.is_walked)
     return sum + incomplete;
   return sum + "INCOMPLETE: " + bytes_text(bytes_of_gaps(of)) + " in " + count_text(of.gaps.size() + of.more_gaps) +
-         " gaps not walked";
+         (of.gaps.size() + of.more_gaps == 1 ? " gap" : " gaps") + " not walked";
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// Headline: the first line of an answer as data: what was examined, and facts about it. How complete the answer is
-// stands in its notes and figures, and the sentence is made of all of these, once: by headline_text().
+// Headline: the first line of an answer as data: what was examined, and facts about it. The answer's notes and figures
+// show how complete it is. Only headline_text() makes the sentence from all of these.
 #pragma once
 #include <string>
 

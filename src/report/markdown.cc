@@ -92,7 +92,8 @@ void write_completeness(const Completeness &completeness, Sink &sink) {
   for (u64 i = 0; i < completeness.gaps.size(); ++i) {
     constexpr u64 most = 5;
     if (i == most) {
-      out += "- not read: " + count_text(completeness.gaps.size() - most) + " more stretches\n";
+      out += "- not read: " + count_text(completeness.gaps.size() - most) +
+             (completeness.gaps.size() - most == 1 ? " more stretch\n" : " more stretches\n");
       break;
     }
     const Completeness::Gap &gap = completeness.gaps[i];

@@ -9,7 +9,7 @@
 
 namespace dnheap::report {
 
-// The reader has gone (`dnheap … | head`): no more output is wanted, which is no failure.
+// The reader has gone (`dnheap … | head`) and wants no more output; this is not a failure.
 class OutputClosed : public Error {
 public:
   OutputClosed() : Error("the reader of the output has closed it") {}
@@ -24,8 +24,8 @@ public:
   Sink &operator=(const Sink &) = delete;
 
   // Throw Error ("cannot write to NAME: No space left on device"), OutputClosed, or Interrupted if a signal came while
-  // the stream kept us waiting. The destructor does not flush, so that it cannot fail a second time while an exception
-  // is thrown.
+  // the stream blocked. The destructor does not flush, so that it cannot fail a second time while an exception is
+  // thrown.
   void write(std::string_view bytes);
   void flush();
 

@@ -1,6 +1,6 @@
 // Table: the result of an analysis: typed columns and rows that are produced one by one, so that a table of 46 million
-// objects costs no memory. Tables know nothing of heaps, and analyses nothing of output formats. A streaming RowSource
-// gives its rows once, to one writer, in one thread; one made by rows_of() holds its rows in memory.
+// objects costs no memory. Tables know nothing about heaps, and analyses know nothing about output formats. A streaming
+// RowSource gives its rows once, to one writer, in one thread; one made by rows_of() holds its rows in memory.
 #pragma once
 #include "base/integers.h"
 
@@ -42,8 +42,8 @@ public:
   requires(!std::same_as<T, bool>) Cell &operator=(T value);
   void clear();                       // makes the cell absent
   void borrow(std::string_view text); // as borrowed(), in place
-  // Holds text without copying it: the text must exist as long as the source of the rows. For type names in streamed
-  // rows.
+  // Returns a cell that does not copy the text: the text must exist as long as the source of the rows. For type names
+  // in streamed rows.
   static Cell borrowed(std::string_view text);
 
   bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
@@ -63,7 +63,7 @@ private:
       value_;
 };
 
-// Returns a text cell, or an absent one if the text is empty.
+// Returns a text cell, or an absent cell if the text is empty.
 Cell text_cell(std::string text);
 
 // A named value of the answer's target or of a nested object.
@@ -89,10 +89,10 @@ template <class T> Cell::Cell(const std::optional<T> &value) {
     *this = Cell(*value);
 }
 
-// The meaning of a column's cells. Text (the format) shows counts as 46,077,786, bytes as 861.0 MiB, numbers (ids) as
-// plain digits. A percent is stored as a fraction: 0.25 is 25.0%. Changes have a sign in text: +869.0 MiB, -14. A bar
-// is a fraction, too, drawn in proportion if there is room, in text only. A number has two digits after the point, a
-// real one as many as needed.
+// The meaning of a column's cells. Text (the format) shows a count as 46,077,786, bytes as 861.0 MiB, a number (an id)
+// as plain digits. A percent is stored as a fraction: 0.25 is 25.0%. Changes have a sign in text: +869.0 MiB, -14. A
+// bar is a fraction, too; only text draws it, if there is room. A double in a column of numbers has two digits after
+// the point; a real has as many as needed.
 enum class Kind : u8 {
   count,
   bytes,
@@ -119,14 +119,15 @@ struct Column {
   Shown shown = Shown::everywhere;
   // Text that is too long for the screen continues on the next line (sentences, paths); other columns are shortened.
   bool wraps = false;
-  bool is_value = false; // the program's own texts, shown unchanged; others may be names
+  bool is_value = false; // the program's own texts, shown unchanged; false: names, in which a backing field gets its
+                         // property's name
 };
 
 // Has one cell per column.
 using Row = std::vector<Cell>;
 
-// Fills the row, whose cells are all absent before, or returns false at the end. May throw Error. Called by one thread
-// at a time, not always the same. Borrowed text must exist as long as the source.
+// Fills the row, or returns false at the end. All cells of the row are absent before the call. May throw Error. One
+// thread at a time calls it, not always the same one. Borrowed text must exist as long as the source.
 using RowSource = std::function<bool(Row &row)>;
 
 struct Table {
@@ -139,9 +140,9 @@ struct Table {
   std::vector<std::string> notes; // how to read the table; shown below it in text only
   Shown shown = Shown::everywhere;
   bool whole = false;          // ignore --top: the rows make sense only together
-  bool has_long_texts = false; // may have megabytes: few rows are held at a time
+  bool has_long_texts = false; // a row may have megabytes, so few rows are held at a time
 
-  // Sets all rows and their count; or the first rows of `count`.
+  // Sets all rows and their count, or the first rows of a table that has `count`.
   void set_rows(std::vector<Row> all);
   void set_rows(std::vector<Row> first, u64 count);
   // Returns the index of the column with that key.

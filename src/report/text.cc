@@ -65,7 +65,8 @@ void write_completeness(const Completeness &completeness, bool all, Sentences &t
   }
   if (completeness.gaps.size() > shown)
     to.write_warning("not read:",
-                     fmt::format("{} more stretches; -v lists them all", count_text(completeness.gaps.size() - shown)));
+                     fmt::format("{} more stretch{}; -v lists all", count_text(completeness.gaps.size() - shown),
+                                 completeness.gaps.size() - shown == 1 ? "" : "es"));
 }
 
 // Writes the sentences before all tables.

@@ -19,7 +19,7 @@ public:
 private:
   using Cells = std::vector<std::string>;
   using Lines = std::vector<std::string>;        // of one cell or one row
-  enum class Says : u8 { names, words, titles }; // the contents of a row: the dump's names, or our own words
+  enum class Says : u8 { names, words, titles }; // whether a row contains names from the dump, our own words, or titles
 
   Kind kind_of(u64 column) const { return table_.columns[columns_[column]].kind; }
   bool is_text(u64 column) const { return kind_of(column) == Kind::text || kind_of(column) == Kind::nested; }
@@ -31,7 +31,7 @@ private:
   u64 least_width(u64 column, const std::string &title, u64 widest) const;
   void fit_bars(std::vector<WantedColumn> &wanted);
   void drop_column(u64 column);
-  // True if all cells after that one are empty.
+  // True if all cells after that column are empty.
   static bool ends_with(const Cells &cells, u64 column);
   void write_block();
   void write_row(const Cells &cells, Says says);

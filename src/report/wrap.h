@@ -1,6 +1,6 @@
-// Breaks texts between words into lines that fit a screen. Words that are too long by themselves, such as paths of
-// fields and files, are broken before a dot, after a comma or slash, or anywhere if necessary. Nothing is lost except
-// the spaces at a break. Linear; any thread.
+// Breaks texts between words into lines that fit a screen. A word that is longer than a line, such as a path of fields
+// or of a file, is broken before a dot, after a comma or slash, or anywhere if necessary. Nothing is lost except the
+// spaces at a break. Linear; any thread.
 #pragma once
 #include "base/integers.h"
 

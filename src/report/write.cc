@@ -34,7 +34,7 @@ std::string unsaid(const Answer &answer) {
   else if (!c.notes.empty())
     out = c.notes.begin()->sentence();
   else if (!c.complete())
-    out = count_text(c.bad_objects) + " bad objects";
+    out = count_text(c.bad_objects) + (c.bad_objects == 1 ? " bad object" : " bad objects");
   if (out.empty())
     return "";
   const u64 more = c.notes.size() - (c.gaps.empty() && !c.notes.empty() ? 1 : 0);

@@ -1,5 +1,5 @@
-// The writers: one file each, one row each in writers(). A writer only sees an Answer and a Sink. Memory is that of one
-// block of rows, whatever the length of a table. Writing consumes the sources of streamed tables.
+// The writers: each has one file, and one row in writers(). A writer only sees an Answer and a Sink. It needs the
+// memory of one block of rows, however long a table is. Writing consumes the sources of streamed tables.
 #pragma once
 #include "base/watch.h"
 #include "report/answer.h"
@@ -13,21 +13,21 @@ namespace dnheap::report {
 struct WriteOptions {
   u64 top = 0;          // most rows of each table; 0 = all
   bool exact = false;   // text: bytes as digits
-  bool verbose = false; // text: every gap
+  bool verbose = false; // text: shows every gap
   std::string table;    // only this one; empty = all (CSV: the first)
   unsigned threads = 1; // threads that format long tables, in data formats
   Watch watch;          // cancelled: throws Interrupted between two rows
-  // The rest is for text only; nothing here asks a terminal.
+  // The rest is for text only. The caller sets it: no writer asks the terminal.
   u64 width = 0;           // widest table line: names are shortened, rows folded; 0 = no limit
   bool full_names = false; // do not shorten names; lines may exceed `width`
-  bool wrap = false;       // break sentences outside of tables, too, between words at this width
+  bool wrap = false;       // also break sentences outside of tables, between words, at `width`
   bool color = false;      // headings and warnings use terminal escapes
 };
 
 struct Writer {
   const char *name;        // the word for --format
   u64 default_top;         // rows of a table if the user gives no number; 0 = all
-  bool tells_completeness; // false: the caller has to show unsaid() elsewhere
+  bool tells_completeness; // false: the format has no place for it, so the caller has to show unsaid() elsewhere
   const char *table;       // the table that an answer needs for this format; null: none
   void (*write)(const Answer &answer, const WriteOptions &options, Sink &sink);
 };
@@ -52,14 +52,14 @@ void write_github(const Answer &answer, const WriteOptions &options, Sink &sink)
 void write_addresses(const Answer &answer, const WriteOptions &options, Sink &sink);
 
 // For writers of data formats: writes each row of the table (at most options.top) as `format` appends it, in order.
-// `is_first`: the first row of the table. For long tables each thread pulls some rows, one thread at a time, and
-// formats them while others pull the next, so `format` is called from all of them. `left_out_some` receives whether
-// there were more than options.top; if it is null, no row is pulled to find out.
+// `is_first`: the first row of the table. For long tables, threads take turns at pulling some rows, and each formats
+// its rows while others pull, so all threads call `format`. `left_out_some` receives whether the table has more than
+// options.top rows; if it is null, no further row is pulled to find out.
 void write_rows(const Table &table, const WriteOptions &options, Sink &sink,
                 const std::function<void(std::string &out, const Row &row, bool is_first)> &format,
                 bool *left_out_some = nullptr);
 
-// For writers: the tables to write for that kind of reader, and a table's rows, at most options.top of them.
+// For writers: the tables to write for that kind of reader. Class Rows: a table's rows, at most options.top.
 std::vector<const Table *> tables_to_write(const Answer &answer, const WriteOptions &options, Shown reader);
 
 class Rows {

@@ -12,8 +12,8 @@ namespace dnheap {
 
 class ArrayBounds {
 public:
-  // Nullopt: the array is a vector, whose elements are counted from 0; or its bounds are unknown, or they make another
-  // number of elements than the object's count.
+  // Nullopt: the array is a vector, whose elements are counted from 0; or its bounds are unknown, or the number of
+  // elements that they make up is not the object's count.
   static std::optional<ArrayBounds> of(const Memory &memory, Address object, const ElementShape &shape);
 
   std::string text() const;             // "[0..1,5..7]"; a dimension without elements: "[0..-1]"

@@ -10,9 +10,9 @@ namespace {
 
 // How to treat a contract of an unknown version.
 enum class Unknown : u8 {
-  refuse,    // no object could be identified
+  refuse,    // without the contract, no object can be identified
   leave_out, // the answers that need it are left out
-  read_on,   // by the newest reader, on purpose: all that it reads has to pass a test of its own
+  read_on,   // the newest reader reads it: every value that it reads has to pass a test
 };
 
 struct Reader {
@@ -30,10 +30,10 @@ constexpr Reader readers[] = {
     {"Thread", "c1", "n1 c1001", Unknown::leave_out},
     {"SyncBlock", "c1", "", Unknown::leave_out},
     {"BuiltInCOM", "c1", "", Unknown::leave_out},
-    // The test of the data: it must be metadata, and define the types that the runtime loaded.
+    // The data that these lead to is tested: it must be metadata that defines the types that the runtime loaded.
     {"Loader", "c1", "", Unknown::read_on},
     {"EcmaMetadata", "c1", "", Unknown::read_on},
-    // The target of a stub must be a sound MethodDesc.
+    // The data is tested: a stub must lead to a sound MethodDesc.
     {"PrecodeStubs", "c1 c2 c3", "", Unknown::read_on},
     {"PlatformMetadata", "c1", "", Unknown::read_on},
 };

@@ -21,7 +21,7 @@ struct CrashInfo {
     Address method = 0; // start of its code; 0: not recorded
     std::string name;   // as stack traces spell it; empty: not recorded
   };
-  std::vector<Frame> stack; // that the exception passed through, innermost first; at most most_frames
+  std::vector<Frame> stack; // frames that the exception passed through, innermost first; at most most_frames
   static constexpr u64 most_frames = 256;
 };
 

@@ -1,5 +1,6 @@
-// ExceptionRecords: what a runtime itself records of exceptions: the calls that each one passed through, and which ones
-// its threads are handling. Some reads per call and per thread. From one thread at a time. See Runtime::exceptions().
+// ExceptionRecords: what a runtime itself records of exceptions: the calls that each exception passed through, and the
+// exceptions that its threads are handling. Some reads per call and per thread. From one thread at a time. See
+// Runtime::exceptions().
 #pragma once
 #include "runtime/handle_data.h"
 #include "runtime/thread_data.h"
@@ -20,18 +21,20 @@ struct StackTraceElement {
 struct Thrown {
   u32 thread = 0; // index in the list of threads
   Address object = 0;
-  bool is_nested = false;  // another exception was thrown while this one was handled
-  bool is_at_hand = false; // still handled; false: perhaps only thrown last
+  bool is_nested = false; // another exception was thrown while this one was handled
+  // True: the thread is still handling it. False: it is the last one that the thread threw, and may be handled already.
+  bool is_at_hand = false;
 };
 
 class ExceptionRecords {
 public:
   virtual ~ExceptionRecords() = default;
 
-  // Returns the deepest call first. `object` is the value of Exception._stackTrace. Null: empty. Nullopt: it cannot be
-  // read, or is something else.
+  // Returns the calls, the deepest first. `object`: the value of Exception._stackTrace; null gives an empty list.
+  // Nullopt: the object cannot be read, or is something else.
   virtual std::optional<std::vector<StackTraceElement>> stack_trace(Address object) = 0;
-  // Returns them by thread, the innermost first. `handles`: strong ones. `is_exception`: takes an object's address.
+  // Returns the exceptions by thread, each thread's innermost first. `handles`: strong ones. `is_exception`: takes an
+  // object's address.
   virtual std::vector<Thrown> thrown(std::span<const ThreadData> threads, std::span<const HandleData> handles,
                                      const std::function<bool(Address)> &is_exception) const = 0;
 };

@@ -15,8 +15,8 @@
 
 namespace dnheap {
 
-// An argument of a generic type, by name; a generic struct has arguments of its own. Instances over references share
-// their code and differ only in these names.
+// An argument of a generic type: its name and, if it is a generic struct, its own arguments. Instantiations over
+// reference types share their code, and differ only in these names.
 struct TypeArgument {
   std::string name;
   std::shared_ptr<const std::vector<TypeArgument>> arguments = {}; // null: none, or unknown
@@ -25,7 +25,7 @@ using TypeArguments = std::shared_ptr<const std::vector<TypeArgument>>;
 
 struct InstanceField {
   std::string name;         // as in the metadata
-  ElementType type{};       // every kind of reference is Class, every struct ValueType; enums are their primitive
+  ElementType type{};       // every kind of reference is Class, every struct ValueType; an enum has its primitive's
   std::string type_name;    // spelled as all type names are; empty: unknown
   u64 offset = 0;           // from the object's first byte, its MethodTable pointer; structs count as if boxed
   std::optional<u64> size;  // bytes
@@ -70,15 +70,15 @@ public:
 
   // Returns all fields of an object, inherited ones first, then in the runtime's order. Empty also if they are unknown.
   virtual const std::vector<InstanceField> &instance_fields(Address method_table);
-  // Returns the fields of a struct whose MethodTable several instances may share, named with the arguments of one
-  // instance. Not kept: each call costs as much as the first.
+  // Returns the fields of a struct whose MethodTable several generic instantiations may share; type names have the
+  // arguments of one instantiation. Not kept: each call costs as much as the first.
   virtual std::vector<InstanceField> fields_of_instance(Address method_table, const TypeArguments &arguments);
-  // Nullopt: no array, or unknown.
+  // Returns how the elements of an array type are laid out. Nullopt: it is not an array type, or unknown.
   virtual std::optional<ElementShape> elements(Address method_table);
 
-  // Returns the name of the reference at `offset` bytes into an object of this type, with elements folded: "._tables",
-  // "[*]", "[*].value", "._slots[*].Item". Overlapping fields give all their names: "._text|._bytes". A reference
-  // without a name is named by its offset: ".0x18". Equal names have equal numbers.
+  // Returns the name of the reference at `offset` bytes into an object of this type, with [*] for any element:
+  // "._tables", "[*]", "[*].value", "._slots[*].Item". Overlapping fields give all their names: "._text|._bytes". A
+  // reference without a name is named by its offset: ".0x18". Equal names have equal numbers.
   virtual ReferenceName reference(Address method_table, u64 offset);
   // Valid as long as this object.
   const std::string &text(ReferenceName name) const { return *texts_[static_cast<u32>(name)]; }
@@ -86,10 +86,10 @@ public:
   virtual std::string exact_reference(Address object, Address method_table, u64 offset);
 
   // Returns what a delegate calls; for a multicast delegate, what each of its delegates calls, in order; at most
-  // `limit`. Empty: no delegate, or unknown.
+  // `limit`. Empty: it is not a delegate, or unknown.
   virtual std::vector<DelegateTarget> delegate_targets(Address object, Address method_table, u64 limit);
 
-  // Nullopt: no delegate, or its fields are not the known ones of delegates.
+  // Nullopt: it is not a delegate, or it lacks a field that delegates have.
   virtual std::optional<DelegateList> delegate_list(Address object, Address method_table);
 
   // Why fields are unknown: one line per reason.

@@ -16,7 +16,7 @@ struct FoundRuntime {
   std::function<std::unique_ptr<Runtime>()> open;
 };
 
-// By kind, then by address.
+// Returns the runtimes by kind, then by address.
 std::vector<FoundRuntime> find_runtimes(const Target &target, const RuntimeHints &hints = {});
 
 } // namespace dnheap

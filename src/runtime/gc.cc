@@ -13,8 +13,8 @@ template <class Reader> std::unique_ptr<Gc> make(const Memory &memory, const Con
 
 } // namespace
 
-// The specification applies contexts only behind objects; the walk skips them wherever they lie, also at a segment's
-// start.
+// The specification skips an allocation context only behind an object; this walk skips contexts wherever they lie, also
+// at a segment's start.
 Address Gc::get_potential_next_object_address(Address address, u64 aligned_size, GCSegmentGeneration generation,
                                               std::span<const AllocationContext> contexts, Format format) {
   Address next = add_clamped(address, aligned_size);

@@ -35,7 +35,7 @@ public:
   virtual u32 get_max_generation() const = 0; // 2
   // The lowest and highest address that the GC manages, as the VM's write barrier knows them.
   virtual std::optional<std::pair<Address, Address>> get_gc_bounds() const = 0;
-  // c_gc_state of background GC, see gc_state_name(); absent without background GC, for which the specification has 0.
+  // c_gc_state of background GC, see gc_state_name(); absent without background GC (the specification returns 0 then).
   virtual std::optional<u32> get_current_gc_state() const = 0;
   // Absent without "dynamic_heap". The specification's older name is TryGetDynamicAdaptationMode.
   virtual std::optional<i32> try_get_gc_dynamic_adaptation_mode() const = 0;
@@ -46,9 +46,9 @@ public:
 
   // One heap.
 
-  // The gc_heap of each heap of server GC; one 0, the only heap, for workstation GC.
+  // Returns the addresses of server GC's gc_heaps; for workstation GC a single 0, which stands for its only heap.
   virtual std::vector<Address> get_gc_heaps() const = 0;
-  // Throws for 0 under server GC, and for anything else under workstation GC.
+  // `heap`: one of get_gc_heaps(). Throws for 0 under server GC, and for anything but 0 under workstation GC.
   virtual GCHeapData get_heap_data(Address heap) const = 0;
   virtual GCOomData get_oom_data(Address heap) const = 0;
 
@@ -76,19 +76,20 @@ public:
   virtual std::vector<HandleType> get_supported_handle_types() const = 0;
   // Maps numbers to kinds; unknown numbers are left out.
   static std::vector<HandleType> get_handle_types(std::span<const u32> types);
-  // Every handle of these kinds whose object is not null, by table, segment, kind and position.
+  // Returns every handle of these kinds whose object is not null, by table, segment, kind and position.
   virtual std::vector<HandleData> get_handles(std::span<const HandleType> types, Notes &notes) const = 0;
-  // The second word of a handle; absent if its block has none, for which the specification has 0.
+  // Returns the second word of a handle; absent if its block has none (the specification returns 0 then).
   virtual std::optional<u64> get_handle_extra_info(Address handle) const = 0;
-  // One per segment of a table; `heap` is the number of the table.
+  // Returns one region per segment of a handle table; its `heap` is the number of the table.
   virtual std::vector<GCMemoryRegionData> get_handle_table_memory_regions(Notes &notes) const = 0;
 
   // Memory without objects.
 
-  // Reserved bytes of the card tables with all that is allocated with them (bricks, bundles, mark array, …). Absent if
-  // the runtime does not publish them.
+  // Returns the card tables with all that is allocated together with them (bricks, bundles, mark array, …), in reserved
+  // bytes. Absent if the runtime does not publish them.
   virtual std::optional<std::vector<GCMemoryRegionData>> get_gc_bookkeeping_memory_regions(Notes &notes) const = 0;
-  // Free regions and segments: kept for later, or to be given back to the system. Committed bytes.
+  // Returns the free regions and segments, in committed bytes: the GC keeps them for later, or is about to give them
+  // back to the system.
   virtual std::vector<GCMemoryRegionData> get_gc_free_regions(Notes &notes) const = 0;
 
 protected:
@@ -103,7 +104,7 @@ struct GcReader {
   std::unique_ptr<Gc> (*make)(const Memory &memory, const ContractDescriptor &descriptor);
 };
 
-// dnheap's own, oldest first.
+// Returns dnheap's own readers, the oldest first.
 std::span<const GcReader> gc_readers();
 // Returns a reader for the version that the descriptor publishes, from dnheap's own and `more`; the newest of dnheap's
 // own if none is published. Throws Error if there is no reader for that version.

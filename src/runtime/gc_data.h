@@ -1,6 +1,6 @@
 // Data of the GC contract, version 1, on heaps, generations, segments, regions and failed allocations. Plain data,
-// filled by Gc1 (gc_1.h); costs nothing, any code may hold it. Optional members are absent when the runtime has no such
-// datum, does not publish its place, or when it is not in the dump: never 0 or -1 in its place. Spec: dotnet/runtime
+// filled by Gc1 (gc_1.h); costs nothing, any code may hold it. An optional member is absent (never 0 or -1) when the
+// runtime has no such value or does not publish its place, or when the value is not in the dump. Spec: dotnet/runtime
 // docs/design/datacontracts/GC.md; structures: gc/gcinterface.dac.h.
 #pragma once
 #include "base/integers.h"
@@ -15,7 +15,7 @@ struct GCHeapSegmentData {
   Address address = 0; // of the heap_segment itself
   Address allocated = 0, committed = 0, reserved = 0, used = 0, mem = 0, next = 0;
   u64 flags = 0;
-  std::optional<Address> background_allocated; // end of the part that a background GC scans; 0: a newer segment
+  std::optional<Address> background_allocated; // end of the part that a background GC scans; 0: the segment is newer
   std::optional<Address> heap;                 // the gc_heap that owns it; server GC only
 };
 
@@ -24,7 +24,7 @@ inline constexpr u64 heap_segment_flags_readonly = 1; // frozen (NonGC heap)
 
 struct GCGenerationData {
   Address start_segment = 0;
-  std::optional<Address> allocation_start; // absent in builds with regions, for which the specification has -1
+  std::optional<Address> allocation_start; // absent in builds with regions (-1 in the specification)
   Address allocation_context_pointer = 0, allocation_context_limit = 0;
 };
 
@@ -53,8 +53,9 @@ struct GCFinalizeQueuePart {
   const char *name; // "poh", "loh", "gen2", "gen1", "gen0": not found dead yet; "critical", "ready": to be finalized
   Address start = 0, end = 0;
 };
-// Returns the parts in memory order. The contract publishes the end of each part, but not the start of the first,
-// "poh": it counts as empty, as in every runtime (gc/gc.cpp, CFinalize). Empty if the pointers do not ascend.
+// Returns the parts in memory order. The contract publishes where each part ends, but not where the first one, "poh",
+// begins: that part counts as empty, as it is in every runtime (gc/gc.cpp, CFinalize). Empty if the pointers do not
+// ascend.
 std::vector<GCFinalizeQueuePart> finalize_queue_parts(const GCHeapData &heap);
 
 enum class GCSegmentGeneration : u8 { gen0, gen1, gen2, loh, poh, frozen };

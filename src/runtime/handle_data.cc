@@ -25,7 +25,7 @@ static_assert(std::size(names) == handle_type_count);
 const char *name_of(HandleType type) { return names[static_cast<u8>(type)]; }
 
 // The specification lists only strong and pinned, as the contract knows no other strong kinds; the GC treats the slots
-// of the other two as roots as well (gc/objecthandle.cpp). weak_interior_pointer is weak.
+// of async_pinned and sized_ref as roots as well (gc/objecthandle.cpp). weak_interior_pointer is weak.
 bool is_strong(HandleType type) {
   return type == HandleType::strong || type == HandleType::pinned || type == HandleType::async_pinned ||
          type == HandleType::sized_ref;

@@ -39,7 +39,8 @@ struct HandleData {
   Address object = 0; // the object in the slot; never null
   HandleType type = HandleType::weak_short;
   bool strong_reference = false;
-  // The second word of the has_secondary() kinds; absent if its block has none. May be null.
+  // The second word, for the kinds that have one (has_secondary()); absent if the handle's block has no second words.
+  // May be null.
   std::optional<Address> secondary = {};
   // The COM wrapper's count of a ref_counted handle, in runtimes with built-in COM that publish its place.
   std::optional<u32> ref_count = {};

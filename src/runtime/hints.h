@@ -5,8 +5,7 @@
 namespace dnheap {
 
 struct RuntimeHints {
-  // Values of the descriptor (TYPE.FIELD, or a global) to treat as not found, which shows the results that rest on
-  // them.
+  // Values of the descriptor (TYPE.FIELD, or a global) to treat as not found, to see which results need them.
   std::vector<std::string> left_out = {};
   // Readers for versions of the GC contract that dnheap does not know.
   std::vector<GcReader> gc_readers = {};

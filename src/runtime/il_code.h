@@ -1,7 +1,8 @@
-// IlCode: the IL and the metadata that a runtime has loaded for its methods: where a method or a type is described, to
-// which instruction code belongs, and what each module holds. Methods are given as StackFrame::method_desc, modules by
-// the address of the runtime's own Module. A few reads per question; a method's debug info and a module's metadata are
-// kept. From one thread at a time. See Runtime::il_code(), which it must not outlive.
+// IlCode: the IL and the metadata that a runtime has loaded for its methods: the row of metadata that describes a
+// method or a type, the IL instruction that a code address belongs to, and each module's metadata. A method is passed
+// as StackFrame::method_desc, a module as the address of the runtime's own Module. A few reads per question; a method's
+// debug info and a module's metadata are kept. From one thread at a time. See Runtime::il_code(); it must not outlive
+// the Runtime.
 #pragma once
 #include "base/integers.h"
 #include "base/notes.h"
@@ -24,11 +25,11 @@ class IlCode {
 public:
   virtual ~IlCode() = default;
 
-  // True if a sound method is described there.
+  // True if the address is that of a sound MethodDesc.
   virtual bool is_method(Address method) const = 0;
   // Returns the declaring type of a sound method; for shared generic code, the canonical one.
   virtual Address type_of(Address method) const = 0;
-  // Nullopt: no sound method, or one that was made at run time and has no row.
+  // Returns the row that describes a method. Nullopt: the method is not sound, or was made at run time and has no row.
   virtual std::optional<MetadataRow> find_method(Address method) const = 0;
   virtual Address module_of(Address method_table) const = 0;
   virtual u32 row_of_type(Address method_table) const = 0;
@@ -39,10 +40,10 @@ public:
   // Returns the number of methods whose debug info is not in the dump, or is unsound.
   virtual u64 unread_methods() const = 0;
 
-  // Returns the loaded modules, in load order. The reason for a list that ends early is added to `notes`. Throws
-  // Error if there is no list to be found.
+  // Returns the loaded modules, in load order. The reason for a list that ends early is added to `notes`. Throws Error
+  // if the list is not found.
   virtual std::vector<Address> modules(Notes &notes) const = 0;
-  // Null when it cannot be found. Valid as long as the runtime.
+  // Returns the module's metadata; null if it is not found. Valid as long as the runtime.
   virtual const Metadata *metadata(Address module) = 0;
   // "System.Private.CoreLib.dll" or "<dynamic module 0x…>".
   virtual std::string file_name(Address module) = 0;

@@ -16,7 +16,7 @@ std::string core_clr_library_names();
 bool is_runtime_library(std::string_view file_name);
 // True for the double-mapped memory in which CoreCLR keeps code that it made at run time.
 bool is_made_code(std::string_view path);
-// True for musl's loader, which is its C library, too.
+// True for musl's loader, which is musl's C library as well.
 bool is_musl_library(std::string_view file_name);
 // True for the libraries that find a runtime and load it: hostfxr, hostpolicy.
 bool is_host_library(std::string_view file_name);

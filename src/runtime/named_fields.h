@@ -1,5 +1,5 @@
 // NamedFields: Fields (fields.h) of runtimes that have field names. Finds a reference by its offset, once a subclass
-// has listed the references of its type. Costs and threads as there.
+// has listed the references of its type. Costs, and the rule for threads: see fields.h.
 #pragma once
 #include "runtime/fields.h"
 #include "runtime/reference_layout.h"

@@ -9,7 +9,7 @@ struct ObjectHeader {
   static constexpr u64 offset = 4;                                          // bytes in front of the object
   static constexpr u32 spin_lock = 0x10000000;                              // some thread is changing the word
   static constexpr u32 is_hash_or_index = 0x08000000, is_hash = 0x04000000; // SyncBlockIsHash…
-  static constexpr u32 index_mask = 0x03ffffff;                             // of both
+  static constexpr u32 index_mask = 0x03ffffff;                             // of the hash code or the index
   static constexpr u32 thread_mask = 0xffff, recursion_mask = 0x3f0000;     // of a thin lock
   static constexpr u32 old_thread_mask = 0x03ff;                            // before .NET 8
   static constexpr u32 kinds = is_hash_or_index | is_hash;

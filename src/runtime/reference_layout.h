@@ -52,7 +52,8 @@ public:
   bool empty() const { return references.empty() && runs.empty() && unknowns.empty(); }
   // Sorts, and merges references at the same offset into one, named "._a|._b".
   void seal();
-  // Null: no reference lies there. `elements` gets the number of the element at each level.
+  // Returns the reference at that offset; null: there is none. `elements` receives the number of the element at each
+  // level.
   Reference *find(u64 offset, std::vector<u64> *elements = nullptr);
   // Returns the last unknown range that begins at `offset` or before; null: none.
   const Unknown *find_unknown(u64 offset) const;

@@ -46,9 +46,9 @@ std::vector<GCHeapSegment> Runtime::heap_segments(Notes &notes) const {
   return out;
 }
 
-// A generation has a context of its own only while the GC plans moves: the memory there still holds the old objects, or
-// the free space that is to be filled. See gc.cpp, adjust_limit() and fix_older_allocation_area(). Unlike a thread's,
-// such a context has no room behind it when it is used up.
+// A generation has a context of its own only while the GC plans moves: the context's memory still holds the old
+// objects, or free space that is to be filled. See gc.cpp, adjust_limit() and fix_older_allocation_area(). Unlike a
+// thread's, such a context has no room behind it when it is used up.
 std::vector<AllocationContext> Runtime::allocation_contexts(Notes &notes) const {
   std::vector<AllocationContext> out;
   Notes said_elsewhere;
@@ -63,7 +63,7 @@ std::vector<AllocationContext> Runtime::allocation_contexts(Notes &notes) const 
     Notes of_threads;
     for (const ThreadData &thread : threads(of_threads))
       out.push_back(thread.allocation_context);
-    notes.add_all(of_threads.up_to(Effect::numbers)); // objects in a context that was not skipped are no more than that
+    notes.add_all(of_threads.up_to(Effect::numbers)); // a context that is not skipped changes only numbers
   } catch (const Error &e) {
     notes.add(Subject::heap, Effect::numbers,
               "the thread list was not found, so allocation contexts of threads were not skipped: ", e);
@@ -107,7 +107,7 @@ std::vector<LoadedAssembly> Runtime::assemblies(Notes &) const { return {}; }
 
 std::vector<StaticRoot> Runtime::static_roots(Notes &notes) const {
   notes.add(Subject::statics, Effect::liveness,
-            std::string("static fields are not named: of the runtime kind ") + kind() + " they cannot be read yet");
+            std::string("static fields are not named: in the runtime kind ") + kind() + " they cannot be read yet");
   return {};
 }
 
@@ -122,7 +122,7 @@ std::optional<StressLog> Runtime::stress_log() const { return std::nullopt; }
 std::optional<CrashInfo> Runtime::crash_info() const { return std::nullopt; }
 
 void Runtime::set_no_heap(std::string why) {
-  why_no_heap_ = std::move(why) + "; contract, info, threads, stack, exceptions and locks say what there is";
+  why_no_heap_ = std::move(why) + "; contract, info, threads, stack, exceptions and locks show what the dump holds";
 }
 
 void Runtime::look_for_heap() {
@@ -130,7 +130,7 @@ void Runtime::look_for_heap() {
     set_no_heap(std::move(why));
 }
 
-// A dump that was cut off lists the memory that it has lost (Target::absent), and is analyzed with gaps, as is a dump
+// A dump that was cut off is analyzed with gaps (Target::absent lists the memory that it has lost), and so is a dump
 // that holds a part of the heap. A dump that holds hardly any of the heap, and never did, is of a kind without heap.
 std::string Runtime::why_not_enough() const {
   const Extents absent = extents_of(target_.absent);

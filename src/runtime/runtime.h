@@ -1,7 +1,8 @@
 // Runtime: a .NET runtime inside a target, of whatever kind: its descriptor, completed from the target's memory under
 // one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot, CoreRt. Built once per
-// target in some 10 ms; holds references to the Target, which must outlive it. What only some kinds have is asked here
-// as well: the others return nothing, and nobody outside of runtime/ asks of which kind a runtime is.
+// target in some 10 ms; holds references to the Target, which must outlive it. Functions that only some kinds support
+// are declared here, too; the other kinds return nothing. So code outside of runtime/ need not know the kind of a
+// runtime.
 #pragma once
 #include "base/notes.h"
 #include "contract/descriptor.h"
@@ -49,18 +50,18 @@ public:
   const std::string &version() const { return version_; }
 
   // Why the heap as a whole is unknown: dumps of the kinds "mini" (--normal) and "triage" have its address, but hold
-  // only what stacks lead to. Empty: the heap is there. Threads and stacks may be known in either case.
+  // only what stacks lead to. Empty: the heap is known. Threads and stacks may be known in either case.
   const std::string &why_no_heap() const { return why_no_heap_; }
 
-  // CoreRt has another GC contract: there, each of these functions throws Error that names what is missing.
+  // The GC contract. For CoreRt, which has another one, each function of Gc throws Error that names what is missing.
   const Gc &gc() const { return *gc_; }
-  // That other contract; null: the runtime has gc().
+  // CoreRt's GC contract; null for all other runtimes, which have gc().
   virtual const GcNf16 *gc_nf16() const { return nullptr; }
   // The segments that heap/ is built from, by heap, then in the GC's order. Unreadable parts are added to `notes`.
   virtual std::vector<GCHeapSegment> heap_segments(Notes &notes) const;
   // Allocation contexts of generations, of threads, and the global one; null ones among them.
   virtual std::vector<AllocationContext> allocation_contexts(Notes &notes) const;
-  // Bytes that the GC keeps free behind each of these.
+  // Bytes that the GC keeps free behind each allocation context.
   virtual u64 min_object_size() const { return 3 * u64{memory().format().pointer_size}; }
   virtual GCFlavour gc_flavour() const;
   // True if the GC was changing the heap. Nullopt: unknown, and the reason is added to `notes`.
@@ -72,11 +73,11 @@ public:
   virtual std::vector<ThreadData> threads(Notes &notes) const = 0;
   // More data on one of those threads.
   virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
-  // Returns where one of those threads is, and what its frames hold. Kinds of runtime whose stacks are not read return
-  // no frames, and the reason. Not from several threads at once.
+  // Returns the stack of one of those threads: its frames, and the references that they hold. A kind of runtime whose
+  // stacks cannot be read returns no frames, but the reason. Not from several threads at once.
   virtual WalkedStack follow_stack(const ThreadData &thread) const;
-  // Does the same, and records a partly known stack for take_partial_stacks(), for callers that do not report it
-  // themselves.
+  // Does the same, for callers that do not report themselves that a stack is known only in part: records that for
+  // take_partial_stacks().
   WalkedStack walk_stack(const ThreadData &thread) const;
   // Returns, and forgets, the stacks walked since the last call that are known only in part: OS ids of their threads,
   // by reason.
@@ -87,16 +88,17 @@ public:
   virtual Address method_at(Address) const { return 0; }
   // The IL and the metadata of methods; null: the runtime has none, as it was compiled ahead of time.
   virtual std::unique_ptr<IlCode> il_code() const;
-  // What the runtime records of exceptions beyond the fields of their objects; null: nothing.
+  // Returns what the runtime records of exceptions beyond the fields of their objects; null: nothing.
   virtual std::unique_ptr<ExceptionRecords> exceptions() const;
   // The layout of suspended runtime-async calls; nullopt: the runtime has none, or does not publish it.
   virtual std::optional<ContinuationLayout> continuation_layout() const { return std::nullopt; }
-  // True if the type was made for such calls. From any thread.
+  // True if the type was made for suspended runtime-async calls. From any thread.
   virtual bool is_continuation(Address) const { return false; }
-  // Returns where the call continues whose Continuation holds this address. Not from several threads at once.
+  // Takes the resume address that a Continuation holds, and returns where its call continues. Not from several threads
+  // at once.
   virtual ResumePoint resume_point(Address) const { return {}; }
-  // Returns what a call suspended there keeps, by ascending offset; none if the target does not publish it. Not from
-  // several threads at once.
+  // Returns the variables that a call keeps while it is suspended at that point, by ascending offset; none if the
+  // target does not publish them. Not from several threads at once.
   virtual std::vector<SavedVariable> saved_variables(const ResumePoint &) const { return {}; }
   // Returns the assemblies that the program has loaded, with their origin; none if the kind of runtime does not list
   // them. Not from several threads at once. The reason for a list that ends early is added to `notes`.
@@ -113,7 +115,7 @@ public:
   // The record that the program wrote before it ended itself; nullopt: none.
   virtual std::optional<CrashInfo> crash_info() const;
 
-  // True if types and fields can be named by the program's separate debug file.
+  // True if the program's separate debug file can name types and fields.
   virtual bool takes_debug_file() const { return false; }
   // Sets that file; call it before the first name is requested.
   virtual void use_debug_file(const DebugFile &) {}

@@ -13,8 +13,8 @@ struct StackReference {
   Address slot = 0; // address of the reference; 0: in a register that was saved nowhere
   u8 reg = 0;       // that register, if slot is 0, by its number in machine code
   bool interior = false, pinned = false;
-  // False: a word that may be an argument of a call that has just begun, or an old register value: it counts if it
-  // leads to an object.
+  // False: a word that may be an argument of a call that has just begun, or an old register value: it counts as a
+  // reference only if it leads to an object.
   bool certain = true;
   // False: the slot counts everywhere in the method, and may hold a stale value.
   bool tracked = true;
@@ -28,10 +28,10 @@ struct StackFrame {
     native     // a function of native code, if native frames are followed too
   };
   Kind kind = Kind::method;
-  Address ip = 0; // of a Frame: where its caller continues; 0: it does not say
+  Address ip = 0; // of a Frame: where its caller continues; 0: unknown
   Address sp = 0; // of a Frame: the address of the Frame itself
-  // The runtime's key for the method. NativeAOT has no MethodDescs: there it is the start of the method's code. 0: it
-  // has none, or does not say.
+  // The runtime's key for the method. NativeAOT has no MethodDescs: there it is the start of the method's code. 0:
+  // none, or unknown.
   Address method_desc = 0;
   u64 code_offset = 0;         // offset of ip in the method
   const char *frame_name = ""; // type of a Frame: "InlinedCallFrame"

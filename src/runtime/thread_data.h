@@ -13,8 +13,8 @@ struct ThreadData {
   // The thread's stack: [stack_limit, stack_base). Absent if the runtime does not publish it.
   std::optional<Address> stack_base, stack_limit;
   AllocationContext allocation_context; // null if the thread has none
-  // Bytes that its context has handed out since it began, including the unused rest: for small objects, and for all
-  // others. Absent if the runtime does not publish them.
+  // Bytes that its context has handed out since the thread began, including the unused rest: for small objects, and for
+  // all others. Absent if the runtime does not publish them.
   std::optional<u64> alloc_bytes, alloc_bytes_uoh;
 };
 

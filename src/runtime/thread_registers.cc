@@ -14,7 +14,7 @@ bool is_beyond_stack(const ThreadData &thread, Address stack_pointer) {
 }
 
 void widen_first_stack(const Target &target, std::span<ThreadData> threads) {
-  constexpr u64 at_random = 25; // elf.h: bytes that the kernel puts on that stack
+  constexpr u64 at_random = 25; // elf.h: bytes that the kernel puts on the first thread's stack
   const auto random = target.auxv.find(at_random);
   if (random == target.auxv.end())
     return;

@@ -15,12 +15,12 @@ inline constexpr u64 near_stack_end = 64 << 10;
 // True if a thread with this stack pointer has overflowed its stack, before it touched the guard pages.
 bool is_beyond_stack(const ThreadData &thread, Address stack_pointer);
 
-// The kernel lets the stack of a process's first thread grow, which musl ignores: the limit it reports is what was
-// mapped at that time. Lowers the limit of that thread to the start of the mapping, if that is further out.
+// Lowers the stack limit of a process's first thread to the start of the stack's mapping, if that is further out. The
+// kernel lets this stack grow; musl ignores that, and reports as its limit what was mapped when it was asked.
 void widen_first_stack(const Target &target, std::span<ThreadData> threads);
 
 // Finds the thread by its OS id; in a process of another PID namespace, by the stack that contains its stack pointer. A
-// thread may be on no known stack: it handles a signal on another one. Null: the target has no such thread.
+// thread that handles a signal on another stack is found by its OS id alone. Null: the target has no such thread.
 const Thread *find_registers(const Target &target, const ThreadData &thread);
 
 } // namespace dnheap

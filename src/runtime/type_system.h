@@ -1,7 +1,7 @@
-// TypeSystem: facts about a type that every kind of runtime has, given the address in the first word of its objects:
-// the size of the objects, and the name. Implemented once per kind of runtime. The walk asks only when it meets a type
-// for the first time, so the virtual calls cost it nothing. object_layout() may be called from any thread, name() from
-// one.
+// TypeSystem: the facts that every kind of runtime has about a type: the size of its objects, and its name. A type is
+// given by the address in the first word of its objects. Implemented once per kind of runtime. The walk asks only when
+// it meets a type for the first time, so the virtual calls cost it nothing. object_layout() may be called from any
+// thread, name() from one.
 #pragma once
 #include "base/integers.h"
 #include "base/notes.h"
@@ -27,7 +27,7 @@ public:
   virtual Address free_object_method_table() const = 0;
   // Nullopt unless a sound MethodTable lies there (NativeAOT uses the same term).
   virtual std::optional<ObjectLayout> object_layout(Address method_table) const = 0;
-  // Returns the type that it derives from; 0: none, or the kind of runtime does not know.
+  // Returns the type that it derives from; 0: none, or unknown.
   virtual Address parent_of(Address) const { return 0; }
   // True for a struct, a primitive or an enum. Nullopt: unknown.
   virtual std::optional<bool> is_value_type(Address) const { return std::nullopt; }
@@ -37,8 +37,8 @@ public:
   // Returns the full name as ClrMD spells it (metadata/type_name.h). If it is unknown, a text that identifies the type,
   // with the reason in notes(). Valid as long as this object.
   virtual const std::string &name(Address method_table) = 0;
-  // Returns the assembly of a type: "Shop.Core.dll"; for an array or instance, the one that defines the outermost type.
-  // Empty: unknown.
+  // Returns the assembly of a type: "Shop.Core.dll"; for an array or a generic instantiation, the one that defines the
+  // outermost type. Empty: unknown.
   virtual std::string assembly(Address) { return {}; }
   // True if .NET's own types have names. Without them, tasks, exceptions and locks cannot be identified.
   virtual bool knows_framework() { return true; }

@@ -53,7 +53,7 @@ std::string_view version_in(Bytes bytes) {
 
 std::string find_version(const Target &target, const Module &module) {
   if (std::optional<ModuleImage> image = ModuleImage::at(target.memory, module.base))
-    for (const Memory *memory : {&target.memory, &target.initial}) // never written: the file has it, too
+    for (const Memory *memory : {&target.memory, &target.initial}) // nothing writes to it, so the file has it, too
       for (const Range &range : image->writable_bytes(*memory))
         if (const std::string_view text = version_in(range.bytes); !text.empty())
           if (std::string found = product_version(text.substr(mark.size())); !found.empty()) {
@@ -84,7 +84,7 @@ void check_version(const Target &target, const Module &module, ContractDescripto
   const std::string published = published_version(descriptor), of_module = find_version(target, module);
   if (!published.empty() && !of_module.empty() && published != of_module)
     descriptor.doubted["RuntimeProductVersionString"] =
-        "published " + published + ", the runtime's module says " + of_module;
+        "published " + published + ", but the runtime's module is " + of_module;
 }
 
 } // namespace dnheap

@@ -1,6 +1,6 @@
-// AttachedProcess: the running process that a Snapshot reads, and what only a process has: a pause, an end, pages
-// without memory, and a copy that questions in any order need. A dump has none of it. From one thread only, the one
-// that attached to it.
+// AttachedProcess: the running process that a Snapshot reads, and what only a process has: it can be paused, it can
+// end, some of its pages have no memory, and questions that read its memory in any order need a copy. A dump has none
+// of this. From one thread only, the one that attached to it.
 #pragma once
 #include "dump/live/linux_process.h"
 
@@ -33,8 +33,8 @@ public:
   // Returns what look_at_resident() found, as [start, end) by address; nullopt if it was not called in time.
   const std::optional<std::vector<std::pair<Address, Address>>> &resident() const { return resident_; }
   // Copies all its memory once, and lets it go on. The copy never takes more memory than is free, since the process,
-  // and others in its container, must not suffer; if the user names a folder, it takes disk space instead. Returns why
-  // there is no room for it, and what to do; else an empty text.
+  // and others in its container, must not suffer; if the user names a folder, it takes disk space instead. If there is
+  // no room for the copy, returns why, and what to do; else an empty text.
   std::string copy(const SnapshotOptions &options);
 
 private:

@@ -38,7 +38,7 @@ std::unique_ptr<Runtime> choose_runtime(Target &target, const SnapshotOptions &o
         needed = "; if " + p.module + " is a NativeAOT or single-file program, its file is needed: " + p.reason;
     throw Error("no .NET runtime found: looked for " + core_clr_library_names() +
                 ", single-file programs, and for the debug headers of NativeAOT and CoreRT, in " +
-                std::to_string(target.modules.size()) + " modules" +
+                std::to_string(target.modules.size()) + (target.modules.size() == 1 ? " module" : " modules") +
                 (target.modules.empty() ? ": the dump lists none" : "") + host + needed);
   }
   auto open = [&](const FoundRuntime &of) {
@@ -88,7 +88,8 @@ std::unique_ptr<Runtime> choose_runtime(Target &target, const SnapshotOptions &o
     throw Error("no heap was found in any of the process's .NET runtimes: " + list);
   if (with_heap.size() > 1)
     throw UsageError(target.path + ": choose a runtime with --runtime N: " + several);
-  target.notes.add(Subject::dump, Effect::none, several + "; this is the one with a heap, --runtime N chooses another");
+  target.notes.add(Subject::dump, Effect::none,
+                   several + "; dnheap uses the one with a heap; --runtime N chooses another");
   return std::move(with_heap[0]);
 }
 

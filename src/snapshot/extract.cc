@@ -80,7 +80,9 @@ ExtractedCore extract_core(const Snapshot &snapshot, const ExtractOptions &optio
   if (compressor)
     compressor->finish();
   if (snapshot.has_lost_memory())
-    throw Error(snapshot.target().path + ": part of it was lost while it was extracted; copy it to a sound disk first");
+    throw Error(
+        snapshot.target().path +
+        ": part of the file could not be read, or was changed, during the extraction; extract from a sound copy");
   file.commit();
   out.file_bytes = file.size();
   return out;

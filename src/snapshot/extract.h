@@ -20,7 +20,7 @@ struct ExtractedCore {
   u64 segments = 0;
 };
 
-// Throws Error if it cannot be written; no file remains then.
+// Throws Error if the core cannot be written, and then leaves no file.
 ExtractedCore extract_core(const Snapshot &snapshot, const ExtractOptions &options);
 
 } // namespace dnheap

@@ -107,7 +107,7 @@ void ExtractedBytes::fill(Address address, std::span<std::byte> out) {
   out_ = out;
   whole_.resize(out.size());
   if (!memory_.peek(address, whole_))
-    throw Error("part of the dump was lost while it was extracted");
+    throw Error("part of the dump could not be read, or was changed, during the extraction");
   if (no_values_)
     std::fill(out.begin(), out.end(), std::byte{});
   else
@@ -237,9 +237,9 @@ void ExtractedBytes::keep_pointers_on_stacks() {
         keep(at, p_);
 }
 
-// Searches read everything that might have been a structure. Words that only look like text or large numbers cannot be
-// in a structure that would be found again; pointers, counts and lengths of whole pages can. In modules everything is
-// kept except program data.
+// True if a word that a search read may belong to a structure that the search must find again: pointers, counts and
+// lengths of whole pages may. Words that look like text or like other large numbers do not, and may be secrets. In
+// modules every word counts except program data.
 bool ExtractedBytes::is_structure(Address at, const std::byte *word) const {
   constexpr u64 count = u64{1} << 24, half_count = u64{1} << 20, most_pages = u64{1} << 48;
   auto is_known = [&](u64 value) {

@@ -9,7 +9,7 @@ namespace {
 
 struct PassRow {
   Pass pass;
-  Passes rests_on;                       // dependencies: all stand in rows above
+  Passes rests_on;                       // passes that this one needs: all are in rows above
   std::array<std::string_view, 7> names; // unused ones are empty
 };
 

@@ -31,7 +31,7 @@ constexpr int most_tries = 4;
 #ifdef _GLIBCXX_ASSERTIONS
 constexpr bool checks_plans = true;
 #else
-constexpr bool checks_plans = false; // whoever asks at 3 a.m. is better served by a walk than by our error
+constexpr bool checks_plans = false; // for users one more walk is better than an error of ours
 #endif
 // Sets words[i] to word(i); returns how many bits are set afterwards.
 template <class Word> u64 set_words(LargeArray<u64> &words, unsigned threads, Word word) {
@@ -166,7 +166,7 @@ bool Snapshot::forget_lost_memory() {
     add_note(cause.reason);
   }
   if (target_->memory.ranges().empty())
-    throw Error(explain("nothing of it is left"));
+    throw Error(explain("no memory is left that can be read"));
   return true;
 }
 
@@ -191,7 +191,7 @@ template <class Make> auto Snapshot::made_of_sound_memory(Make make) const {
     if (!has_lost_memory())
       throw;
   }
-  throw Error(target_->path + ": part of it was lost while it was read; open it again");
+  throw Error(target_->path + ": part of the file could not be read, or was changed meanwhile; open it again");
 }
 
 template <class Make> auto Snapshot::work_out(Pass pass, Make make) const {

@@ -1,10 +1,9 @@
 // Snapshot: the open target that every analysis receives: a target with its module files laid under it, its runtime,
 // its heap, and the results of passes. Each result is computed once and kept until part of the target's memory is lost
-// (forget_lost_memory). Who has a const Snapshot asks for results; who may change it decides what is expected, and when
-// memory is given up. A pass that nobody expected (foresee) is an error of the program: it throws std::logic_error in
-// builds that check the standard library's use, too (_GLIBCXX_ASSERTIONS), and is done in all others. Not for several
-// threads at once; passes use SnapshotOptions::threads threads themselves. Functions throw Error when they cannot go
-// on.
+// (forget_lost_memory). Code with a const Snapshot asks for results. Code that may change it decides which passes are
+// expected (foresee()), and when results are freed. Asking for a pass that is not expected is an error in dnheap:
+// builds with _GLIBCXX_ASSERTIONS throw std::logic_error, all others compute the pass. Not for several threads at once;
+// passes use SnapshotOptions::threads threads themselves. Functions throw Error when they cannot go on.
 #pragma once
 #include "algorithms/object_sizes.h"
 #include "base/watch.h"
@@ -105,19 +104,19 @@ public:
   const References &references() const;
   // Returns everything that keeps objects alive by itself, by name. RootSet::notes says what could not be read.
   const RootSet &roots() const;
-  // Returns the objects that roots reach. Throws Error if there are no roots to begin with.
+  // Returns the objects that roots reach. Throws Error if no roots were found.
   const LiveObjects &live() const;
   // Returns all references as arrays; gigabytes for large heaps. References of RootSet::holders are left out.
   const ObjectGraph &graph() const;
   // Returns the size of each object in the heap; computed with the graph.
   ObjectSizes sizes() const;
   bool has_sizes() const;
-  // Frees their 4 bytes per object: a dominator tree has the sizes of reachable objects, too. If sizes() is called
-  // again, a walk reads them again.
+  // Frees the sizes, 4 bytes per object: a dominator tree has the sizes of reachable objects, too. If sizes() is called
+  // again, a walk reads the sizes again.
   void forget_sizes();
   // Returns the loaded assemblies, and their owners. Leaves out those that could not be read.
   const std::vector<LoadedAssembly> &assemblies() const;
-  // Returns the owners of what the roots reach.
+  // Returns the owners of the objects that the roots reach.
   const RootOwners &owners() const;
   // Returns the roots in the form that graph algorithms take.
   const Owners &owned_roots() const;

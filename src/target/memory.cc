@@ -117,7 +117,7 @@ const Range *Memory::locate(Address address) const {
   thread_local u64 recent = 0;
   if (recent < ranges_.size() && address - ranges_[recent].address < ranges_[recent].bytes.size())
     return &ranges_[recent];
-  if (ranges_.empty() || address >= ranges_.back().end()) // rejects most words of garbage
+  if (ranges_.empty() || address >= ranges_.back().end()) // rejects most words that are not addresses
     return nullptr;
   auto it = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                              [](Address a, const Range &r) { return a < r.address; });

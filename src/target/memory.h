@@ -27,9 +27,9 @@ public:
   // Fetches `bytes` from the front on and returns how many of them are available; these then stay available. Bytes that
   // do not belong to this source always are.
   virtual u64 fetch(Bytes bytes) = 0;
-  // True if all of them are available already, without fetching.
+  // True if all these bytes are available already, without fetching.
   virtual bool is_here(Bytes bytes) const = 0;
-  // Copies as many as possible, from the front on, without keeping them; returns how many.
+  // Copies as many of these bytes as possible, from the front on, without keeping them; returns how many.
   virtual u64 copy(Bytes bytes, std::byte *out) = 0;
 };
 
@@ -42,7 +42,7 @@ struct Range {
 
 struct LostRange {
   Address start = 0, end = 0;
-  u64 cause = 0; // index into what was lost
+  u64 cause = 0; // index into the LostBytes
 };
 
 class Memory {
@@ -71,7 +71,7 @@ public:
 
   // From now on each read is recorded in `record`, which must outlive this object; null stops that. Not recorded:
   // unknown addresses, and results of ranges(), known_bytes(), place(), peek() and peek_up_to(). Searches are recorded
-  // in another one, since they also read many wrong candidates.
+  // in `searches`, since they also read many wrong candidates.
   void record_reads(ReadRecord *record, ReadRecord *searches) {
     record_ = reads_ = record;
     searches_ = searches;
@@ -85,8 +85,9 @@ public:
     const Restored restored(*this, searches_, searches_deep_ + 1);
     read();
   }
-  // To be called after a successful search: reads the result again, so that it is recorded as read. Inside another
-  // search it still counts as a search. (The search for the threads' layout as a whole does not count as one.)
+  // To be called after a successful search: reads the result again, so that it is recorded as read. Inside two or more
+  // enclosing searches it still counts as a search. (One enclosing search is ignored: the threads' layout is searched
+  // for as a whole.)
   template <class Read> void as_found(Read read) const {
     if (!record_)
       return;
@@ -135,7 +136,7 @@ public:
   // Fetches these bytes of one Range if necessary; returns the available ones, from the front on.
   Bytes fetched(Bytes bytes) const { return on_demand_ ? bytes.first(on_demand_->fetch(bytes)) : bytes; }
   bool is_here(Bytes bytes) const { return !on_demand_ || on_demand_->is_here(bytes); }
-  // Copies the available ones of them to `out`, from the front on, and keeps none; returns how many.
+  // Copies the available ones of these bytes to `out`, from the front on, and keeps none; returns how many.
   u64 copy(Bytes bytes, std::byte *out) const;
   void fill_from(std::shared_ptr<BytesOnDemand> source) { on_demand_ = std::move(source); }
 

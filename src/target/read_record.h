@@ -1,6 +1,7 @@
 // ReadRecord: records which words of a target's memory were read, so that everything answers depend on can be kept and
-// the rest left out (snapshot/extract.h). A Memory with a record stores every read in it, some 50 ns each; one without
-// pays a test of a pointer per look-up. add() may be called from any number of threads, pages() once all are done.
+// the rest left out (snapshot/extract.h). A Memory with a record stores every read in it, some 50 ns each; a Memory
+// without one only tests a pointer per look-up. add() may be called from any number of threads, pages() once all are
+// done.
 #pragma once
 #include "base/bytes.h"
 

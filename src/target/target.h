@@ -37,8 +37,8 @@ struct Module {
   std::string path;            // as named by the target
   Address base = 0;            // lowest extent
   std::vector<Extent> extents; // sorted by start
-  // Some of its bytes come from a file that could not be identified beyond doubt: readers must check them against what
-  // the process says of the module.
+  // Some of its bytes come from a file that could not be identified beyond doubt: readers must check them against the
+  // process's own data about the module.
   bool inferred = false;
   std::optional<PeIdentity> pe = {}; // if the container has it
   Address end() const { return extents.empty() ? base : extents.back().end; }
@@ -64,7 +64,7 @@ struct Provenance {
   std::string module; // path as named by the target
   std::string file;   // file examined; empty if none was found
   Outcome outcome = Outcome::missing;
-  std::string identity; // how a used one was identified: "build id", "time stamp and size", "inferred"
+  std::string identity; // how the file was identified, if it is used: "build id", "time stamp and size", "inferred"
   std::string reason;   // "build id 4f…: 15.6 MiB that the dump lacks", "build id 12… is not the core's 4f…"
 };
 
@@ -83,7 +83,7 @@ struct Extraction {
   bool values_blanked = false; // strings, numbers and the like are zeros
 };
 
-// The time of the state seen here.
+// The time at which the process was in the state that the target shows.
 struct TakenAt {
   // dump: the dump states it; file: the file's modification time, which copying changes; now: a live process.
   enum class Clock : u8 { dump, file, now };
@@ -119,8 +119,8 @@ struct Target {
   std::vector<Mapping> mappings;
   std::vector<Provenance> provenance;
   std::string advice; // what to do if the target is unreadable, if the opener knows
-  // Oddities found by the opener: "truncated: 3 of 40 segments end beyond the file". One has an effect by itself only
-  // if bytes may be silently wrong; what is missing shows where it is looked for.
+  // Oddities found by the opener: "truncated: 3 of 40 segments end beyond the file". A note here has an effect only if
+  // bytes may be silently wrong; missing bytes get a note where they are needed.
   Notes notes;
   std::optional<Extraction> extraction;             // everything above describes the original dump
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive

@@ -62,7 +62,7 @@ TEST(AnswerHead, SaysThatStacksAreKnownInPartOnly) {
       const bool is_said =
           std::any_of(answer.completeness->notes.begin(), answer.completeness->notes.end(), [](const Note &note) {
             return note.text.starts_with("the stack of thread 100 and of 2 others is only partly known, so methods on "
-                                         "it may be missing: where the runtime keeps its map of code is not known");
+                                         "it may be missing: the place of the runtime's map of code is unknown");
           });
       const std::string_view of = name;
       EXPECT_EQ(is_said, of == "locks"); // others say more of them

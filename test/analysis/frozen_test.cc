@@ -146,8 +146,8 @@ TEST(Frozen, IsShownAsWhatItIs) {
     question.subject = "Shop.Literal";
     const std::string paths = text_of(snapshot, "path", question);
     EXPECT_TRUE(says(paths, "1 of 5 instances are held by nothing: garbage")) << paths;
-    EXPECT_TRUE(says(paths, "2 of 5 instances lie in frozen segments, which the GC never frees, and nothing else is "
-                            "seen to hold them"))
+    EXPECT_TRUE(says(paths, "2 of 5 instances lie in frozen segments, which the GC never frees, and have no other "
+                            "known holder"))
         << paths;
   }
 }
@@ -161,7 +161,7 @@ TEST(Frozen, NothingIsCalledGarbageWhereRootsAreMissing) {
     ASSERT_TRUE(snapshot.roots().notes.have_effect());
     Question question;
     question.subject = hex(t.garbage);
-    const std::string may = "need not be garbage", sure = "it is garbage";
+    const std::string may = "may be alive", sure = "it is garbage";
     for (const char *verb : {"show", "path"}) {
       const std::string text = text_of(snapshot, verb, question);
       EXPECT_TRUE(says(text, may)) << text;
@@ -174,7 +174,7 @@ TEST(Frozen, NothingIsCalledGarbageWhereRootsAreMissing) {
     EXPECT_TRUE(says(retained, "(unreachable): nothing that could be read holds it")) << retained;
     const std::string report = text_of(snapshot, "report", {});
     EXPECT_TRUE(says(report, "dead objects, or held by roots that could not be read")) << report;
-    EXPECT_TRUE(says(report, "that nothing is seen to hold")) << report;
+    EXPECT_TRUE(says(report, "without a known holder")) << report;
   }
 }
 
@@ -186,7 +186,7 @@ TEST(Frozen, CountsInVerify) {
     Snapshot snapshot(t.heap.target(), {});
     const std::string text = text_of(snapshot, "verify");
     EXPECT_TRUE(says(text, "1 PROBLEMS") && says(text, hex(t.frozen_bad))) << text;
-    EXPECT_TRUE(says(text, "1 more of dead objects")) << text;
+    EXPECT_TRUE(says(text, "1 more in dead objects")) << text;
   }
 }
 

@@ -99,12 +99,12 @@ TEST(Words, TypesAsCSharpWritesThem) {
   for (const HeapShape &shape : shapes) {
     Held t(shape);
     const std::string path = about(*t.snapshot, "path", "byte[]");
-    EXPECT_TRUE(has(path, "note: byte[] was taken for System.Byte[]\n")) << path;
+    EXPECT_TRUE(has(path, "note: byte[] is taken for System.Byte[]\n")) << path;
     for (const char *word : {"byte[]", "Byte[]", "System.Byte[]"})
       for (const char *verb : {"stat", "objects", "handles", "roots", "retained"}) {
         Question exact, like;
         exact.type_exact = like.type_regex = word;
-        EXPECT_EQ(has(ask(*t.snapshot, verb, exact), "was taken for"), word != std::string("System.Byte[]")) << verb;
+        EXPECT_EQ(has(ask(*t.snapshot, verb, exact), "is taken for"), word != std::string("System.Byte[]")) << verb;
         EXPECT_TRUE(has(ask(*t.snapshot, verb, exact), "System.Byte[]")) << verb;
         EXPECT_TRUE(has(ask(*t.snapshot, verb, like), "System.Byte[]")) << verb;
       }

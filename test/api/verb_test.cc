@@ -143,7 +143,7 @@ TEST(ApiVerb, RecordsAreCompared) {
     }
     return "";
   };
-  EXPECT_EQ(error_of("{}"), folder.path("bad.json") + ": this is no sound record: it has no \"command\"");
+  EXPECT_EQ(error_of("{}"), folder.path("bad.json") + ": this is not a valid record: it has no \"command\"");
   EXPECT_TRUE(error_of("no dump").starts_with(folder.path("bad.json") + ": not a dump"));
 }
 

@@ -29,7 +29,7 @@ TEST(FullDisk, WhileExtracting) {
       test::run("ulimit -f 100; " + program + "extract '" + core + "' -o '" + room.path("small.core") + "'");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_TRUE(result.err.starts_with("dnheap: cannot write to " + room.path("small.core") + " after ")) << result.err;
-  EXPECT_TRUE(result.err.ends_with(" bytes: File too large; nothing of it is left\n")) << result.err;
+  EXPECT_TRUE(result.err.ends_with(" bytes: File too large; the incomplete file is removed\n")) << result.err;
   EXPECT_TRUE(std::filesystem::is_empty(room.path()));
 }
 
@@ -41,7 +41,7 @@ TEST(FullDisk, WhileExporting) {
         test::run("ulimit -f 100; " + program + "export '" + core + "' --as " + as + " -o '" + file + "'");
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_TRUE(result.err.starts_with("dnheap: cannot write to " + file)) << result.err;
-    EXPECT_TRUE(result.err.ends_with("; nothing of it is left\n")) << result.err;
+    EXPECT_TRUE(result.err.ends_with("; the incomplete file is removed\n")) << result.err;
     EXPECT_TRUE(std::filesystem::is_empty(room.path()));
   }
 }
@@ -76,8 +76,7 @@ TEST(FullDisk, WhileDecompressingToAFileSystemThatIsFull) {
   bool is_there = std::filesystem::exists(room.path("answer"));
   EXPECT_EQ(test::run("umount '" + room.path() + "'").exit_code, 0);
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_TRUE(result.err.ends_with(" left there, which others may need; give another folder with --temp-dir DIR\n"))
-      << result.err;
+  EXPECT_TRUE(result.err.ends_with(" to other programs; give another folder with --temp-dir DIR\n")) << result.err;
   EXPECT_TRUE(is_empty);
   EXPECT_EQ(answer.exit_code, 3);
   EXPECT_EQ(answer.err, "dnheap: cannot write to " + room.path() + "/answer: No space left on device\n");

@@ -48,8 +48,8 @@ def check_forbidden_calls():
         target = f"process {process.pid}"
         for call, error, said in (
                 ("ptrace", errno.ENOSYS, f"{target} may not be read: {unconfined}"),
-                ("memfd_create", errno.EPERM, "no temporary file can be made in memory: Operation not permitted; --temp-dir DIR has it in a folder"),
-                ("memfd_create", errno.ENOSYS, "no temporary file can be made in memory: Function not implemented; --temp-dir DIR has it in a folder")):
+                ("memfd_create", errno.EPERM, "no temporary file can be made in memory: Operation not permitted; --temp-dir DIR uses a folder instead"),
+                ("memfd_create", errno.ENOSYS, "no temporary file can be made in memory: Function not implemented; --temp-dir DIR uses a folder instead")):
             done = run("stat", "-p", process.pid, preexec_fn=lambda: forbid(call, error))
             equal((done.returncode, done.stderr), (3, f"dnheap: {said}\n"), f"{call}, which is answered with {errno.errorcode[error]}")
         plain = run("stat", "-p", process.pid)

@@ -91,7 +91,7 @@ TEST_F(LiveProgram, WhereThereIsNoProc) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err,
-            "dnheap: the processes that run cannot be listed: /proc is not mounted: mount -t proc proc /proc\n");
+            "dnheap: the running processes cannot be listed: /proc is not mounted: mount -t proc proc /proc\n");
   result = run("stat -p 1");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.err, "dnheap: process 1 cannot be read: /proc is not mounted: mount -t proc proc /proc\n");

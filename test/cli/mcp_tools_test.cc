@@ -71,14 +71,14 @@ TEST(McpTools, ArgumentsBecomeWords) {
 }
 
 TEST(McpTools, WhatIsWrongIsSaid) {
-  EXPECT_EQ(error_of(stat, "{}", two), "which file? There are: a.core, b.core");
-  EXPECT_EQ(error_of(stat, R"({"file": 7})"), "there is no such file; there are: a.core");
+  EXPECT_EQ(error_of(stat, "{}", two), "which file? The files are: a.core, b.core");
+  EXPECT_EQ(error_of(stat, R"({"file": 7})"), "there is no such file; the files are: a.core");
   EXPECT_EQ(error_of(stat, R"({"values": true})"), "'stat' takes no 'values': dnheap mcp was started without --values");
   EXPECT_EQ(error_of(stat, R"({"max_memory": "1k"})"), "'stat' takes no 'max_memory'");
   EXPECT_EQ(error_of(stat, R"({"subject": "x"})"), "'stat' takes no 'subject'");
-  EXPECT_EQ(error_of(stat, R"({"live": 1})"), "'live' is true or false");
+  EXPECT_EQ(error_of(stat, R"({"live": 1})"), "'live' needs true or false");
   EXPECT_EQ(error_of(stat, R"({"type": ["x"]})"), "'type' is neither a text nor a whole number");
-  EXPECT_EQ(error_of(stat, R"({"top": 10001})"), "'top' is a number from 1 to 10000");
+  EXPECT_EQ(error_of(stat, R"({"top": 10001})"), "'top' needs a number from 1 to 10000");
   EXPECT_EQ(error_of(stat, R"({"\u001b[31m": 1})"), "'stat' takes no '?[31m'");
 }
 
@@ -89,7 +89,8 @@ TEST(McpTools, NamesOfTargetsAreShortWhereTheyDiffer) {
 
 TEST(McpTools, RowsBeyondTopAreSaid) {
   Json answer = {{"tables", Json::object()}, {"left_out", {{"a", 1200}, {"b", nullptr}}}};
-  EXPECT_EQ(left_out_text(answer), "there are 1,200 more rows of 'a', more rows of 'b': a larger 'top' has them");
+  EXPECT_EQ(left_out_text(answer),
+            "there are 1,200 more rows of 'a', more rows of 'b'; ask with a larger 'top' for these");
   answer.erase("left_out");
   EXPECT_EQ(left_out_text(answer), "");
 }
@@ -102,7 +103,7 @@ TEST(McpTools, LongAnswersLoseLastRows) {
   EXPECT_EQ(cut_to_size(same, 1 << 20), "");
   EXPECT_EQ(same, answer);
   EXPECT_EQ(cut_to_size(answer, 1000).substr(0, 75),
-            "too large for one answer: it has only 250 of 1000 rows of 'long'; ask for l");
+            "the answer was too large and was cut: it has only 250 of 1000 rows of 'long");
   EXPECT_LE(answer.dump().size(), 1000u);
   EXPECT_EQ(answer["tables"]["long"][249], 249);
   EXPECT_EQ(answer["tables"]["short"].size(), 2u);

@@ -33,7 +33,7 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
   expect_error("stat core --sotr x", 2, "unknown option '--sotr', did you mean '--sort'?");
   expect_error("stat core --format xml", 2,
                "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson, addresses");
-  expect_error("stat core --no-pause", 2, "--no-pause is for live processes: --pid PID");
+  expect_error("stat core --no-pause", 2, "--no-pause needs a live process: --pid PID");
   expect_error("ps core", 2, "usage: dnheap ps [options]: it takes no target");
   expect_error("completion", 2, "for which shell? usage: dnheap completion SHELL [options]");
   expect_error("completion tcsh", 2,
@@ -94,7 +94,7 @@ TEST(Program, AnExceededLimitIsExitCodeOne) {
   const std::string budget = folder.write("b.json", R"({"types": [{"type": "string", "growth": {"live": 0}}]})");
   EXPECT_EQ(dnheap_("check '" + whole + "' --budget '" + budget + "' --baseline '" + saved + "'").exit_code, 0);
   expect_error(check + "--budget '" + budget + "'", 2,
-               budget + ": types[0].growth.live is about growth: since when? --baseline FILE");
+               budget + ": types[0].growth.live is about growth: it needs --baseline FILE");
   // Before the dump is opened.
   const std::string odd = folder.write("odd.json", R"({"typos": []})");
   expect_error(
@@ -113,7 +113,7 @@ TEST(Program, AnExceededLimitIsExitCodeOne) {
             0); // a record is replaced
   // An error names the dump that it is of.
   expect_error("diff '" + core + "' /no/such/core", 3, "/no/such/core: No such file or directory");
-  expect_error("diff '" + core + "' '" + odd + "'", 3, odd + ": this is no sound record: it has no \"command\"");
+  expect_error("diff '" + core + "' '" + odd + "'", 3, odd + ": this is not a valid record: it has no \"command\"");
   EXPECT_EQ(dnheap_("diff '" + saved + "' '" + core + "'").exit_code, 0);
 }
 
@@ -157,7 +157,7 @@ TEST(Program, NotFoundIsExitCodeFive) {
                "no type on this heap is called 'Shop.Ordr' or matches it, did you mean 'Shop.Order'?");
   for (const char *verb : {"show", "path"})
     expect_error(verb + (" " + core) + " 0x10", 5,
-                 "0x10 is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+                 "0x10 is not an object: it lies outside the managed heap (dnheap segments shows where the heap is)");
   test::RunResult none = dnheap_("stat " + core + " --type Shop.Ordr"); // a filter that leaves nothing
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_NE(none.out.find("no type matches Shop.Ordr"), std::string::npos) << none.out;

@@ -315,7 +315,7 @@ TEST(ElfCore, SegmentsCannotClaimMoreThanTheFileHolds) {
   Opened core(file);
   ASSERT_TRUE(core.target) << core.error;
   EXPECT_LE(core->memory.size(), file.size());
-  EXPECT_TRUE(has_note(*core.target, "left out: all together claim more bytes than the file has"));
+  EXPECT_TRUE(has_note(*core.target, "left out: together they claim more bytes than the file has"));
 }
 
 TEST(ElfCore, NotesThatClaimEverything) {

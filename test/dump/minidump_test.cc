@@ -381,7 +381,7 @@ TEST(Minidump, PiecesThatShareTheirBytes) {
   Opened dump(out.bytes());
   ASSERT_TRUE(dump.target) << dump.error;
   EXPECT_LE(dump->memory.size(), 16 * out.size());
-  EXPECT_TRUE(has_note(*dump.target, "pieces of memory were left out: all together claim many times more bytes"));
+  EXPECT_TRUE(has_note(*dump.target, "pieces of memory were left out: together they claim many times more bytes"));
 }
 
 TEST(Minidump, RandomDamageDoesNoHarm) {

@@ -71,8 +71,9 @@ TEST(Condition, SeveralInOne) {
 }
 
 TEST(Condition, WhatIsNoneIsSaid) {
-  EXPECT_EQ(problem("rrs>1G"), "'rrs>1G' is no condition: 'rrs' is none of rss, private, container, heap, gen0, gen1, "
-                               "gen2, loh, poh, oom, did you mean 'rss'?");
+  EXPECT_EQ(problem("rrs>1G"),
+            "'rrs>1G' is not a condition: 'rrs' is none of rss, private, container, heap, gen0, gen1, "
+            "gen2, loh, poh, oom, did you mean 'rss'?");
   for (const char *text : {"", "rss", "rss>", "rss>1X", "rss<1G", "rss>=1G", "rss=1G", "rss>0", "rss>0%", "rss>101%",
                            "rss>9.5%", "rss>-1", "oom>1", ">1G", "rss>1G|", "|oom", "rss>1G rss>2G"})
     EXPECT_NE(problem(text), "") << text;

@@ -114,7 +114,7 @@ def check_tools(dnheap, small):
     assert "of 10000 rows of 'objects'" in large["content"][0]["text"] and len(json.dumps(large)) < 200_000
     assert len(large["structuredContent"]["tables"]["objects"]) > 100
     for wrong, why in (({"file": "other"}, "there is no such file"), ({"file": SAMPLE.name, "sort": "x"}, "is none of bytes"),
-                       ({"file": SAMPLE.name, "top": 0}, "'top' is a number"), ({"file": SAMPLE.name, "top": -1}, "'top' is a number"),
+                       ({"file": SAMPLE.name, "top": 0}, "'top' needs a number"), ({"file": SAMPLE.name, "top": -1}, "'top' needs a number"),
                        ({"file": SAMPLE.name, "live": "yes"}, "true or false"), ({"file": SAMPLE.name, "values": True}, "without --values"),
                        ({"file": SAMPLE.name, "output": "/tmp/x"}, "takes no 'output'"), ({"file": SAMPLE.name, "format": "csv"}, "takes no 'format'"),
                        ({"file": SAMPLE.name, "type": "("}, "not a regular expression"), ({}, "which file?"), ({"file": SAMPLE.name, "subject": "x"}, "takes no 'subject'")):

@@ -77,7 +77,7 @@ TEST(GraphCheck, TellsWhichDoesNotHold) {
   {
     Solved solved(made, random);
     solved.expected = solved.targets.size() + 1;
-    EXPECT_EQ(solved.check(), Names{"as many edges as references that lead to objects"});
+    EXPECT_EQ(solved.check(), Names{"there are as many edges as references that lead to objects"});
   }
   {
     Solved solved(made, random);
@@ -92,12 +92,12 @@ TEST(GraphCheck, TellsWhichDoesNotHold) {
   {
     Solved solved(made, random);
     solved.first.pop_back();
-    EXPECT_EQ(solved.check(), Names{"as many objects as numbers"});
+    EXPECT_EQ(solved.check(), Names{"there are as many objects as numbers"});
   }
   {
     Solved solved(made, random);
     solved.mark({{"none", {}}});
-    EXPECT_EQ(solved.check(), Names{"in the dominator tree is what marking finds alive"});
+    EXPECT_EQ(solved.check(), Names{"the dominator tree holds exactly the objects that marking finds alive"});
   }
 }
 

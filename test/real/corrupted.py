@@ -17,7 +17,7 @@ KINDS = (
     ("refers to free space", "FreeObjectReference"),
     ("refers to", "InvalidObjectReference"),
     ("for which there is no room", "ObjectTooLarge"),
-    ("is no MethodTable", "InvalidMethodTable"),
+    ("is not a MethodTable", "InvalidMethodTable"),
 )
 
 

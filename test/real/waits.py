@@ -203,7 +203,7 @@ def semaphores(dnheap, path, said):
     problems = differences("deadlocks", found, expected)
     words = {"reference": "probably a deadlock: ", "reference_by_object": "perhaps a deadlock: "}
     problems += [f"the words are: {row['text']}" for row in answer["deadlocks"]
-                 if not row["text"].startswith(words[row["grounds"]]) or "does not say who took it" not in row["text"]]
+                 if not row["text"].startswith(words[row["grounds"]]) or "does not record who took it" not in row["text"]]
     rows = {row["type"]: row for row in answer["locks"]}
     problems += [f"{kind} is not listed" for kind in NO_DEADLOCK - set(rows)]
     if problems:

@@ -84,7 +84,7 @@ TEST(GcRegions1, WrongCountsAreNotTaken) {
     for (const GCMemoryRegionData &r : opened.runtime.gc().get_gc_free_regions(problems))
       EXPECT_TRUE(r.kind == K::soh_segment || r.kind == K::uoh_segment);
     ASSERT_FALSE(problems.empty());
-    EXPECT_NE(problems[0].text.find("RegionFreeList.HeadFreeRegion is not known"), std::string::npos);
+    EXPECT_NE(problems[0].text.find("RegionFreeList.HeadFreeRegion is unknown"), std::string::npos);
   }
 }
 

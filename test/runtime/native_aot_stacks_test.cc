@@ -273,16 +273,15 @@ TEST(NativeAotStacks, WhatCannotBeFollowedIsSaid) {
   AotScene cut;
   cut.has_tables = false;
   EXPECT_EQ(why(cut, AotScene::code(AotScene::first, 0x10)),
-            "how functions of shop are left is not in this dump: give the folder of that file with --modules");
+            "unwind data of shop is not in this dump: give the folder of that file with --modules");
   EXPECT_EQ(cut.walk(AotScene::code(AotScene::method, 0x10)).frames.size(), 1u);
   AotScene nowhere;
   EXPECT_EQ(why(nowhere, 0x999), "no module lies at 0x999");
-  EXPECT_EQ(
-      why(nowhere, module_base + 0x900),
-      "no function of the module holds that place: shop+0x900; the program's debug file may have it: give its folder "
-      "with --modules");
+  EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module contains the address: shop+0x900; the "
+                                               "program's debug file may have it: give its folder "
+                                               "with --modules");
   nowhere.managed.reset();
-  EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module holds that place: shop+0x900");
+  EXPECT_EQ(why(nowhere, module_base + 0x900), "no function of the module contains the address: shop+0x900");
   AotScene off_stack;
   EXPECT_EQ(off_stack.walk(AotScene::code(AotScene::first, 0x10), stack_top - 8).why_not,
             "memory at 0x780000 is not in this dump");

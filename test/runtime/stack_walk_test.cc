@@ -485,7 +485,7 @@ TEST(StackWalk, ListsOfFramesThatLeadBackEnd) {
   s.stack[frame - 0x100 + 8] = frame;
   EXPECT_FALSE(s.walk().is_complete());
   s.stack[frame] = 0x4711;
-  EXPECT_NE(s.walk().why_not.find("no Frame"), std::string::npos);
+  EXPECT_NE(s.walk().why_not.find("not a Frame"), std::string::npos);
 }
 
 // The signal is handled on another stack, which may lie behind this one; and the stack pointer is beyond the limit.

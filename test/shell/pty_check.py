@@ -94,8 +94,8 @@ def check_typing(start):
     shell.read_until(r"\^C\n" + PROMPT)
     # SOS' names, and what they are called here, once.
     answer = shell.answer("dumpheap -stat -type Shop.Order$")
-    assert "here that is: stat --type Shop.Order$" in answer and "Shop.Order" in answer, answer
-    assert "here that is" not in shell.answer("dumpheap -stat -type Shop.Order$")
+    assert "dnheap runs: stat --type Shop.Order$" in answer and "Shop.Order" in answer, answer
+    assert "dnheap runs: " not in shell.answer("dumpheap -stat -type Shop.Order$")
     assert "did you mean 'dumpheap'?" in shell.answer("dumpheep -stat")
     assert "--refers-to" in shell.answer("stat -?")
     assert "-strings" in shell.answer("help dumpheap")

@@ -91,7 +91,7 @@ TEST(Bundled, OtherFilesAreRejectedWithTheReason) {
   folder.write("shop", dump.file());
   Snapshot other = dump.open({folder.path()});
   EXPECT_EQ(of_bundle(other).outcome, Outcome::rejected);
-  EXPECT_NE(of_bundle(other).reason.find("which is no part of it"), std::string::npos) << of_bundle(other).reason;
+  EXPECT_NE(of_bundle(other).reason.find("which the file does not have"), std::string::npos) << of_bundle(other).reason;
   dump.bundle.files.clear();
   folder.write("shop", dump.file());
   Snapshot none = dump.open({folder.path()});

@@ -105,9 +105,10 @@ TEST_F(LostMemory, NothingIsMadeOfIt) {
   const Heap &before = snapshot->heap();
   cut(core.size() - core.size() / 8);
   for (int times = 0; times < 2; ++times) {
-    EXPECT_EQ(error_of([&] { snapshot->tally(); }), path + ": part of it was lost while it was read; open it again");
+    EXPECT_EQ(error_of([&] { snapshot->tally(); }),
+              path + ": part of the file could not be read, or was changed meanwhile; open it again");
     EXPECT_EQ(error_of([&] { snapshot->dominators(); }),
-              path + ": part of it was lost while it was read; open it again");
+              path + ": part of the file could not be read, or was changed meanwhile; open it again");
   }
   EXPECT_EQ(&snapshot->heap(), &before);
   EXPECT_TRUE(snapshot->forget_lost_memory());
@@ -119,7 +120,8 @@ TEST_F(LostMemory, CutToNothing) {
   snapshot->heap();
   cut(0);
   std::string error = error_of([&] { count(*snapshot); });
-  EXPECT_EQ(error, path + ": cut off while it was read: " + path + " now ends at byte 0; nothing of it is left");
+  EXPECT_EQ(error,
+            path + ": cut off while it was read: " + path + " now ends at byte 0; no memory is left that can be read");
 }
 
 TEST_F(LostMemory, WrittenAnew) {

@@ -99,7 +99,8 @@ TEST(Snapshot, SeveralRuntimes) {
   EXPECT_TRUE(note.starts_with("the process has 2 .NET runtimes: 1 = /other/libcoreclr.so (version unknown, no heap "
                                "found: "))
       << note;
-  EXPECT_NE(note.find("), 2 = /dotnet/libcoreclr.so (11.0.1, with a GC heap); this is the one with a heap"), note.npos)
+  EXPECT_NE(note.find("), 2 = /dotnet/libcoreclr.so (11.0.1, with a GC heap); dnheap uses the one with a heap"),
+            note.npos)
       << note;
   EXPECT_EQ(with_two(2)->runtime().module().path, "/dotnet/libcoreclr.so");
   for (u32 none : {0u, 3u})
@@ -162,8 +163,9 @@ TEST(Snapshot, ARuntimeThatWasNotStarted) {
       Snapshot snapshot(std::move(target), {});
       return error_of([&] { snapshot.heap(); });
     };
-    EXPECT_TRUE(error(true).starts_with("synthetic.core: the runtime was loaded but not started, it seems, or had only "
-                                        "begun to start: all its variables are in this dump, and yet GcDacVars"))
+    EXPECT_TRUE(
+        error(true).starts_with("synthetic.core: it seems that the runtime was loaded but had not started, or "
+                                "had only begun to start: all its variables are in this dump, and yet GcDacVars"))
         << error(true);
     // With a part of them missing nothing can be said.
     EXPECT_TRUE(error(false).starts_with("synthetic.core: GcDacVars")) << error(false);

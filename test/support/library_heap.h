@@ -108,6 +108,14 @@ inline std::string unknown_notes_of(const report::Answer &answer) {
   return out;
 }
 
+// The note about objects of a type with other fields than it should have.
+inline std::string unknown_shape(u64 count, const std::string &type, const std::string &what) {
+  return count == 1 ? "1 object of the type " + type + " does not have the fields that " + what +
+                          " should have: it is left out\n"
+                    : std::to_string(count) + " objects of the type " + type + " do not have the fields that " + what +
+                          " should have: they are left out\n";
+}
+
 inline std::string notes_of(const report::Answer &answer) {
   std::string out;
   for (const std::string &note : answer.completeness->notes.sentences())

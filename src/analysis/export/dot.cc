@@ -137,7 +137,8 @@ Exported export_dot(const ExportJob &job, NewFile &file) {
   if (!note.empty())
     out.notes.add(note);
   if (found.is_cut)
-    out.notes.add("only the nearest " + count_text(found.objects.size()) + " objects are in it: --limit takes more");
+    out.notes.add("the file has only the nearest " + count_text(found.objects.size()) +
+                  " objects; a larger --limit adds more");
   return out;
 }
 

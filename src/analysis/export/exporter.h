@@ -1,7 +1,7 @@
 // Exporter: a kind of file for another tool, as one row of a table: what `export --as NAME` writes. An ExportFunction
 // streams: its memory does not depend on the number of objects, unless its row says so. It may throw Error (for
-// example: the disk is full), UsageError, NotFound and Interrupted; then no file is left. Called by one thread; it uses
-// more itself.
+// example: the disk is full), UsageError, NotFound and Interrupted; no file is left in that case. One thread calls it;
+// it starts further threads itself.
 #pragma once
 #include "analysis/plan.h"
 #include "analysis/verb.h"
@@ -17,7 +17,7 @@
 
 namespace dnheap {
 
-// The contents of the file. Absent: the format does not have these.
+// Figures of the file's contents. Absent: the format does not have such things.
 struct Exported {
   std::optional<u64> objects, bytes; // bytes: aligned, of these objects
   std::optional<u64> references, types, roots, unreachable, strings, frames;
@@ -60,7 +60,7 @@ std::optional<TypeId> string_type(const std::vector<std::string> &names);
 // Returns a string's contents, cut after most_exported_characters. Any thread.
 std::string exported_text(const Runtime &runtime, Address string);
 
-// A file has at most so many characters of a string; the rest is cut with "…".
+// A file has at most this many characters of a string; "…" stands for the rest.
 inline constexpr u64 most_exported_characters = 65536;
 
 } // namespace dnheap

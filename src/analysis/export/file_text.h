@@ -12,7 +12,7 @@ public:
   explicit FileText(NewFile &file) : file_(&file) {}
 
   std::string text;
-  // Called between any two parts, so that at most some MiB are buffered.
+  // Call between any two parts of the text, so that at most some MiB are buffered.
   void flush_if_large() {
     if (file_ && text.size() > most)
       flush();

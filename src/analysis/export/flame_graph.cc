@@ -84,12 +84,13 @@ Exported FlameGraph::exported() const {
   out.bytes = all_.bytes;
   out.frames = frames_.size();
   if (unreachable_.objects)
-    out.notes.add(count_text(unreachable_.objects) + " objects with " + bytes_text(unreachable_.bytes) +
-                  ", which nothing holds, are not in it");
+    out.notes.add(count_text(unreachable_.objects) + (unreachable_.objects == 1 ? " object with " : " objects with ") +
+                  bytes_text(unreachable_.bytes) + ", which nothing holds, " +
+                  (unreachable_.objects == 1 ? "is" : "are") + " not in the file");
   if (cut_)
-    out.notes.add("what stands on " + count_text(cut_) + " frames is one frame each, " + deeper + ": " +
-                  count_text(most_depth) + " frames above one another, and " + count_text(most_frames) +
-                  " in all, are the most");
+    out.notes.add("on " + count_text(cut_) + (cut_ == 1 ? " frame" : " frames") + " everything above is one frame, " +
+                  deeper + ": a file has at most " + count_text(most_depth) + " frames above one another, and " +
+                  count_text(most_frames) + " frames in all");
   return out;
 }
 

@@ -17,7 +17,7 @@ public:
   FlameGraph(const Snapshot &snapshot, const Question &question);
 
   struct Frame {
-    u32 name = 0, depth = 0; // depth: number of frames below it
+    u32 name = 0, depth = 0; // depth: how many frames it stands on
     Retained own;
   };
   // Returns the frames, each before those on top of it.
@@ -30,7 +30,7 @@ public:
   // name.
   static constexpr u64 least_share = 10000;
   static constexpr const char *small = "(less than 0.01% each)";
-  // Limits for depth and number of frames; whatever would be on top is one frame.
+  // Limits for depth and number of frames; whatever would be on top of these becomes one frame, `deeper`.
   static constexpr u64 most_depth = 100, most_frames = 200000;
   static constexpr const char *deeper = "(deeper)";
 

@@ -74,7 +74,7 @@ void put_type(std::string &out, std::string_view name, u32 version, u32 least) {
   out += tag_end;
 }
 
-// A node before the objects.
+// One of the nodes that precede the nodes of objects.
 struct Grouping {
   std::string name;
   std::vector<i64> children; // numbers of nodes
@@ -111,7 +111,8 @@ public:
     out.roots = roots_.roots();
     out.unreachable = unreachable_;
     if (clamped_)
-      out.notes.add(count_text(clamped_) + " objects of 2 GiB or more have a size of 2 GiB - 1 there");
+      out.notes.add("the file gives " + count_text(clamped_) + (clamped_ == 1 ? " object" : " objects") +
+                    " of 2 GiB or more the size 2 GiB - 1, as the format keeps sizes in 31 bits");
     if (!roots_.problem().empty())
       out.notes.add(roots_.problem());
     return out;

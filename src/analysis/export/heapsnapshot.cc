@@ -58,9 +58,10 @@ public:
     if (values_)
       out.strings = strings_before_.back();
     if (clamped_)
-      out.notes.add(fmt::format("{} objects of 4 GiB or more have a size of 4 GiB - 1 there, as readers keep sizes in "
-                                "32 bits",
-                                clamped_.load()));
+      out.notes.add(
+          fmt::format("the file gives {} object{} of 4 GiB or more the size 4 GiB - 1, as readers keep sizes in 32 "
+                      "bits",
+                      clamped_.load(), clamped_.load() == 1 ? "" : "s"));
     if (!roots_.problem().empty())
       out.notes.add(roots_.problem());
     return out;

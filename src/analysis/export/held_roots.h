@@ -1,6 +1,7 @@
-// HeldRoots: the roots as other tools' files have them: kinds, below each its owners (a static field, a thread's
-// method, the handles of a kind), below each the objects, once; and which objects no root reaches. Costs the roots and
-// one marking of the heap (two bits per possible object address). One thread; then immutable.
+// HeldRoots: the roots in the form of other tools' files: kinds; below each kind its owners (a static field, a thread's
+// method, the handles of a kind); below each owner the objects that it holds, each once. Also which objects no root
+// reaches. Costs the roots and one marking of the heap (two bits per possible object address). One thread; then
+// immutable.
 #pragma once
 #include "heap/heap_bits.h"
 #include "objects/object_index.h"

@@ -38,7 +38,8 @@ public:
   u64 blocks() const { return index_.places().blocks(); }
   // Writes the text that format(FileText &, const Item &, u64 block) makes of each object.
   template <class Format> void write(NewFile &file, const char *pass, Format format);
-  // Calls look(const Item &, u64 block) for each object, in any order of blocks, for counts. Writes nothing.
+  // Calls look(const Item &, u64 block) for each object, so that callers can count. Blocks come in any order. Writes
+  // nothing.
   template <class Look> void look(const char *pass, Look look);
   // Returns the name of a reference of the object.
   static ReferenceNames::Name name(const ReferenceNames &names, const Item &item, const Reference &reference) {

@@ -1,6 +1,6 @@
-// ReferenceNames: the names of the references of each type's objects, for loops over all objects by all threads. Fields
-// answers one thread only, so all types are asked beforehand. Costs some µs per type and 16 bytes per reference in a
-// type's fields, of which the first 65,536 are named; then immutable.
+// ReferenceNames: the names of the references of each type's objects, for loops over all objects by all threads. Class
+// Fields serves one thread only, so the constructor asks it about all types. Costs some µs per type and 16 bytes per
+// reference in a type's fields, of which the first 65,536 are named; then immutable.
 #pragma once
 #include "objects/references.h"
 #include "runtime/fields.h"

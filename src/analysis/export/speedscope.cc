@@ -17,7 +17,7 @@ void append_profile(FileText &out, const FlameGraph &graph, const char *name, co
                  R"({{"type":"evented","name":"{}","unit":"{}","startValue":0,"endValue":{},"events":[)", name, unit,
                  graph.all().*what);
   u64 at = 0;
-  std::vector<u32> opened; // numbers of names
+  std::vector<u32> opened; // open frames, outermost first: indices into graph.names()
   const char *comma = "";
   auto event = [&](char type, u32 frame) {
     fmt::format_to(std::back_inserter(out.text), R"({}{{"type":"{}","frame":{},"at":{}}})", comma, type, frame, at);

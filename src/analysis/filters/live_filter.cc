@@ -65,7 +65,7 @@ void add_live_notes(const Snapshot &snapshot, const Question &question, report::
   u64 objects = 0, bytes = 0;
   report::Table table;
   table.name = "stages";
-  table.title = "Alive by kind of root: objects that no line above reaches";
+  table.title = "Alive by kind of root: objects that no earlier line reaches";
   table.columns = {{"kind", "Kind of root", report::Kind::text},
                    {"objects", "Objects", report::Kind::count},
                    {"bytes", "Bytes", report::Kind::bytes}};

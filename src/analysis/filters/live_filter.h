@@ -1,4 +1,4 @@
-// --live and --dead: selects the objects of a question by whether they are alive, and notes how that is counted.
+// --live and --dead: selects objects by whether they are alive, and adds notes on what counts as alive.
 #pragma once
 #include "analysis/verb.h"
 #include "heap/tally.h"

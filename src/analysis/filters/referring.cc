@@ -28,7 +28,7 @@ std::optional<GCSegmentGeneration> generation_called(const std::string &word) {
   for (u8 g = 0; g < generation_count; ++g)
     if (word == name_of(static_cast<GCSegmentGeneration>(g)))
       return static_cast<GCSegmentGeneration>(g);
-  throw UsageError("'" + word + "' is no generation, and not 'younger'");
+  throw UsageError("'" + word + "' is neither a generation nor 'younger'");
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-// --refers-to: finds objects that refer to an object of a generation, or of a younger generation than their own: those
-// that a collection of that generation must look at besides its roots. One parallel look at every reference of the
-// heap; one bit per possible object address.
+// --refers-to: finds objects that refer to an object of a given generation, or of a younger generation than their own.
+// A collection of that generation must look at these objects besides its roots. One parallel look at every reference of
+// the heap; one bit per possible object address.
 #pragma once
 #include "heap/heap_bits.h"
 #include "snapshot/snapshot.h"

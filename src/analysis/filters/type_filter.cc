@@ -15,7 +15,7 @@ TypeFilter::TypeFilter(const Snapshot &snapshot, const Question &question) {
     return;
   NamedTypes like = types_like(snapshot, question.type_regex);
   if (like.names.empty())
-    note_ = "no type matches " + question.type_regex + "; --type is case-sensitive, (?i) before it ignores case";
+    note_ = "no type matches " + question.type_regex + "; --type is case-sensitive: (?i) at its beginning ignores case";
   else if (like.how != NamedTypes::How::expression)
     note_ = like.note(question.type_regex);
   if (types_)

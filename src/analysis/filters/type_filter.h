@@ -13,7 +13,7 @@ public:
   TypeFilter(const Snapshot &snapshot, const Question &question);
   bool everything() const { return !types_; }
   bool passes(const std::string &name) const { return !types_ || types_->has(name); }
-  // Notes the types that a C# name was taken for, or that no name matches.
+  // Adds a note that lists the types that a C# name matches, or says that it matches none.
   void add_notes(report::Answer &answer) const;
 
 private:

@@ -121,18 +121,18 @@ std::string without_number(std::string_view name) {
   return out;
 }
 
-// Libraries that generate assemblies, by the names of these, with advice.
+// Libraries that generate assemblies: the beginning of the assemblies' names, and advice.
 struct Maker {
   const char *assembly, *words;
 };
 constexpr Maker makers[] = {
-    {"Microsoft.GeneratedCode", "XmlSerializer makes one for each instance that is made with more than a type: keep "
-                                "these instances, and use them again"},
-    {"DynamicProxyGenAssembly2", "Castle's ProxyGenerator makes these: one generator is enough"},
-    {"ℛ*", "C# scripts are compiled to these: each compiled script stays"},
+    {"Microsoft.GeneratedCode", "each XmlSerializer that is created with more arguments than a type makes one: keep "
+                                "these serializers, and use them again"},
+    {"DynamicProxyGenAssembly2", "each ProxyGenerator of Castle makes some: one generator is enough"},
+    {"ℛ*", "each compiled C# script is one of these, and stays loaded"},
 };
 
-// Returns the static field that leads to most of some assembly objects.
+// Returns the static field that leads to most of the assembly objects, as far as these were looked at.
 std::string holder_of_assemblies(const Snapshot &snapshot) {
   constexpr u64 looked_at = 256;
   std::vector<TypedObject> objects = objects_that(snapshot, [&](Address type) {
@@ -182,7 +182,7 @@ void add_assemblies(const Snapshot &snapshot, VerdictFacts &facts) {
     facts.made_assemblies_by = holder_of_assemblies(snapshot);
 }
 
-// Equal arrays do not count: often they are buffers that nothing was written to yet.
+// Equal arrays do not count: often they are buffers to which nothing was written yet.
 bool are_copies(const WasteRow &row) {
   return row.kind == WasteKind::duplicate_strings || row.kind == WasteKind::duplicate_objects;
 }
@@ -202,7 +202,7 @@ void add_waste(const Waste &waste, VerdictFacts &facts) {
 } // namespace
 
 Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs) {
-  // For a dump this would be one more look at all of it.
+  // For a dump this would cost another look at all of its memory.
   const std::optional<ResidentPages> resident =
       snapshot.target().container == "process" ? resident_pages(snapshot) : std::nullopt;
   Examination out;

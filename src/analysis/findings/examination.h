@@ -21,7 +21,7 @@ struct Examination {
   Suspects suspects;
   AccountMap map;
   Waste waste;
-  std::optional<Fragmentation> holes; // absent: there are few
+  std::optional<Fragmentation> holes; // absent: the holes are few
   VerdictFacts facts;
   HangFacts hangs;
   Notes notes;
@@ -31,8 +31,8 @@ struct Examination {
 Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs);
 Plan plan_examination();
 
-// Returns what is wrong, the most harmful first. `memory`, `hangs`: judge() and judge_hangs() of the facts; `crash`:
-// what ended the process, in words; empty: nothing did.
+// Returns what is wrong, the most harmful first. `memory`, `hangs`: the results of judge() and judge_hangs() for the
+// facts. `crash`: what ended the process, in words; empty: it did not crash.
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::string &crash);

@@ -10,9 +10,9 @@ namespace dnheap {
 
 // In the order in which people want to know.
 enum class Harm : u8 {
-  crash,    // it ended the process
+  crash,    // ended the process
   hang,     // something does not go on
-  memory,   // it fills the memory
+  memory,   // fills the memory
   resource, // things gather that should have been let go
   slow      // many wait at one place
 };

@@ -1,6 +1,7 @@
-// FindingRule: knows one way in which things gather in a process, or wait. A new one is one file here, one row in
-// find_findings.cc, and two programs in the tests: one that has it, and one that nearly has it. Unless the tally of
-// types shows enough objects, it costs nothing more. Functions may throw Error and Interrupted. One thread.
+// FindingRule: knows one way in which things gather in a process, or wait. A new rule is one file here, one row in
+// find_findings.cc, and two programs in the tests: one in which the rule applies, and one in which it nearly does. A
+// rule looks at objects only if the tally of types shows enough of them. Functions may throw Error and Interrupted. One
+// thread.
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/owners/kept_resources.h"
@@ -21,8 +22,8 @@ struct FindingRule {
   void (*find)(const Evidence &evidence, std::vector<Finding> &out);
 };
 
-// Names the holder of an object for people: the field that HoldingFields names; for the array of a collection the last
-// field of the program's on the way to it, or the owner.
+// Names the holder of an object for people: the field that HoldingFields names. If the holder is the array of a
+// collection: the last field on the path to it that the program declares, or the owner.
 std::string holder_in_words(const Snapshot &snapshot, const std::string &held_by, Address object);
 
 void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out);

@@ -25,7 +25,7 @@ void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out) {
          .verb = verb});
   };
   add(KeptKind::http_client, "http_clients", "HttpClients have connections of their own",
-      "One for all of them, or IHttpClientFactory, is enough.", "inspect http");
+      "One shared HttpClient, or IHttpClientFactory, is enough.", "inspect http");
   add(KeptKind::db_connection, "db_connections", "connections to databases are open", "Nobody disposed of them.",
       "inspect db");
 }

@@ -1,4 +1,4 @@
-// Events with very many handlers: those who were added, and never removed.
+// Events with very many handlers, which were added and never removed.
 #include "analysis/findings/finding_rule.h"
 #include "analysis/inspectors/events.h"
 #include "analysis/names/compiled_names.h"

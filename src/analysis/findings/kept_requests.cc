@@ -27,7 +27,7 @@ u64 count_objects_of_requests(const Snapshot &snapshot) {
   });
 }
 
-// What a client sends next is no reason: connections that stay open wait for it.
+// True for a wait for the client's next data. A connection that stays open always waits so, which is not a finding.
 bool is_for_client(const std::string &what) { return what == "web socket" || what == "pipe" || what == "socket"; }
 
 // Returns the innermost method of the program on the stack.
@@ -72,7 +72,7 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   const FrameworkNames framework(snapshot.assemblies());
   std::map<std::pair<std::string, std::string>, u64> places; // by method, and what it waits for
   for (const AsyncStack &stack : stacks.stacks())
-    // Requests are behind methods of ASP.NET's.
+    // Calls of requests have a method of ASP.NET as their outermost frame.
     if (const AsyncFrame *frame = of_program(stack, framework);
         frame && !is_for_client(stack.awaits.what) && frame != &stack.frames.back())
       places[{frame->method, stack.awaits.what}] += stack.count;
@@ -84,7 +84,7 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
                  .harm = Harm::slow,
                  .sureness = Sureness::possible,
                  .text = fmt::format("{} requests are in flight, and {} calls of {} wait for one thing ({}). That is a "
-                                     "hang only if they do not come to an end.",
+                                     "hang only if these calls never end.",
                                      count_text(in_flight), count_text(most->second),
                                      method_in_words(most->first.first), most->first.second),
                  .count = in_flight,

@@ -14,7 +14,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 least_in_root = 500; // of one type: more than a program has singletons of it
+constexpr u64 least_in_root = 500; // objects of one type: a program has fewer singletons of a type
 constexpr u64 least_scopes = 500;
 
 } // namespace
@@ -44,33 +44,35 @@ void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
     if (most == types.end() || most->second < least_in_root)
       continue;
     const std::string type = brief_type_name(snapshot.runtime().types().name(most->first));
-    out.push_back({.kind = "root_scope",
-                   .harm = Harm::resource,
-                   .sureness = Sureness::certain,
-                   .text = fmt::format("The root scope of the container of services keeps {} × {} until the program "
-                                       "ends: disposable services that are asked of it are never let go. Ask a scope "
-                                       "(CreateScope) for them, and dispose of the scope.",
-                                       count_text(most->second), type),
-                   .count = most->second,
-                   .example = group.largest,
-                   .verb = "inspect di"});
+    out.push_back(
+        {.kind = "root_scope",
+         .harm = Harm::resource,
+         .sureness = Sureness::certain,
+         .text = fmt::format("The root scope of the container of services keeps {} × {} until the program ends: it "
+                             "never lets go of disposable services that it has made. Get them from a scope "
+                             "(CreateScope) instead, and dispose of the scope.",
+                             count_text(most->second), type),
+         .count = most->second,
+         .example = group.largest,
+         .verb = "inspect di"});
   }
   if (open < least_scopes)
     return;
   // A request in flight has a scope of its own.
   const u64 in_flight = find_requests(snapshot)->in_flight();
   if (open >= in_flight + least_scopes)
-    out.push_back(
-        {.kind = "open_scopes",
-         .harm = Harm::resource,
-         .text = fmt::format("{} scopes of services were never disposed of{}: {} are held by {}. Each keeps "
-                             "its services.",
-                             count_text(open),
-                             in_flight ? fmt::format(", with {} requests in flight", count_text(in_flight)) : "",
-                             count_text(most_open), holder_in_words(snapshot, holder, example)),
-         .count = open,
-         .example = example,
-         .verb = "inspect di"});
+    out.push_back({.kind = "open_scopes",
+                   .harm = Harm::resource,
+                   .text = fmt::format("{} scopes of services were never disposed of{}: {} are held by {}. Each keeps "
+                                       "its services.",
+                                       count_text(open),
+                                       in_flight ? fmt::format(", with {} request{} in flight", count_text(in_flight),
+                                                               in_flight == 1 ? "" : "s")
+                                                 : "",
+                                       count_text(most_open), holder_in_words(snapshot, holder, example)),
+                   .count = open,
+                   .example = example,
+                   .verb = "inspect di"});
 }
 
 } // namespace dnheap

@@ -28,7 +28,7 @@ struct FoundCollection {
   u64 bytes = 0, count = 0;
   std::optional<u64> capacity;
   TypeId type = TypeId(0);
-  Address earlier = 0; // of a builder: the previous chunk, which is also among those found
+  Address earlier = 0; // for a builder: its previous chunk, which is also in `all`
 };
 
 struct FoundCollections {
@@ -86,7 +86,7 @@ FoundCollections find_collections(const Snapshot &snapshot, const CollectionShap
       progress->done += index.places().block_size() << index.places().unit_shift();
   });
   FoundCollections out;
-  std::vector<Address> inner; // shown as the collection that wraps them
+  std::vector<Address> inner; // collections inside of others: only the outer ones are shown
   for (const auto &worker : workers) {
     inner.insert(inner.end(), worker->inner.begin(), worker->inner.end());
     out.parts.insert(out.parts.end(), worker->parts.begin(), worker->parts.end());
@@ -187,9 +187,10 @@ void inspect_collections(const Snapshot &snapshot, const Question &, report::Ans
       total_row(table, {{"bytes", sum.bytes}, {"count", sum.objects}, {"type", total_of(sorted.size(), "row")}});
   for (const G *one : first_of(sorted))
     explain_compiled_names(one->first.held_by, table.notes);
-  table.notes.insert(table.notes.begin(), "bytes: the collections with their own arrays and nodes (immutable ones may "
-                                          "share nodes), not the elements; Most: elements of the largest; "
-                                          "StringBuilders by characters; ConditionalWeakTables with entries that died");
+  table.notes.insert(table.notes.begin(),
+                     "Bytes: collections with their own arrays and nodes (immutable ones may share nodes), without "
+                     "their elements; Most: elements of the largest one; Elements: of StringBuilders, characters; of "
+                     "ConditionalWeakTables, also dead entries");
   answer.completeness->notes.add_all(shapes.notes("its objects are left out"));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())

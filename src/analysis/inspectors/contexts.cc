@@ -220,20 +220,22 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
   }
   report::Table table = contexts_table(groups);
   if (!told.empty())
-    table.notes.insert(table.notes.begin(), "Objects, Bytes: of types of the context; what keeps one of them, or its "
-                                            "LoaderAllocator, keeps the context from unloading; Loader heaps: what "
-                                            "the runtime reserved for its types and methods");
+    table.notes.insert(table.notes.begin(),
+                       "Objects, Bytes: objects whose types belong to the context; what keeps one of these objects, or "
+                       "the context's LoaderAllocator, keeps the context from unloading; Loader heaps: memory that the "
+                       "runtime reserved for the context's types and methods");
   if (has_runtimes)
-    table.notes.push_back(std::string(runtimes_own) + ": the runtime's own, until Unload() is called");
+    table.notes.push_back(std::string(runtimes_own) +
+                          ": the runtime's own handle, which it keeps until Unload() is called");
   answer.tables.push_back(std::move(table));
   add_unknown_states(unknown, answer);
   Notes &notes = answer.completeness->notes;
   if (without)
-    notes.add(count_text(without) + " collectible contexts have no known LoaderAllocator: they were unloaded, or the "
-                                    "runtime's own memory is not in the dump");
+    notes.add(count_text(without) + (without == 1 ? " collectible context has" : " collectible contexts have") +
+              " no known LoaderAllocator: unloaded already, or the runtime's own memory is not in the dump");
   if (nobodys)
-    notes.add("no known root keeps " + count_text(nobodys) +
-              " LoaderAllocators: a method of theirs runs on a stack, or the next collection ends them");
+    notes.add("no known root keeps " + count_text(nobodys) + (nobodys == 1 ? " LoaderAllocator" : " LoaderAllocators") +
+              ": a method of the context is on a stack, or the next collection frees the LoaderAllocator");
   if (told.size() == most_paths)
     notes.add("what keeps contexts from unloading is shown for " + count_text(most_paths) + " contexts only");
   if (const auto next = next_of(groups))

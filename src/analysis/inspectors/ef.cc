@@ -162,8 +162,8 @@ report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
     explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(
       table.notes.begin(),
-      "Tracked: entities that change trackers keep, those of contexts that were disposed, too; Most: of one "
-      "context; states are those of the last look for changes");
+      "Tracked: entities that change trackers keep, also those of disposed contexts; Most: entities of one context; "
+      "Unchanged to Deleted: states at the context's last look for changes");
   return table;
 }
 

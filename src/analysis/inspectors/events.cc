@@ -23,8 +23,9 @@ using report::Kind;
 using report::Shown;
 
 constexpr u64 most_handlers_told = 1 << 22; // of all events; methods and targets of further handlers are not listed
-constexpr const char *nobody = HoldingFields::nobody_text; // for these only the methods of the largest one are listed
-constexpr u64 most_shown_handlers = 3;                     // in text, of one event
+// Of events that nobody holds, only the largest one's methods are listed.
+constexpr const char *nobody = HoldingFields::nobody_text;
+constexpr u64 most_shown_handlers = 3; // in text, of one event
 
 struct Multicast {
   Address object = 0, method_table = 0;
@@ -113,7 +114,8 @@ std::string methods_text(const EventGroup &group) {
 }
 
 report::Table events_table(const EventGroups &groups) {
-  // Groups that nobody holds come last: if n handlers were added one by one, n²/2 are in garbage delegates.
+  // Groups that nobody holds come last: adding n handlers one by one leaves garbage delegates with n²/2 handlers in
+  // all.
   auto sorted = largest_first(groups, &EventGroup::handlers);
   std::stable_partition(sorted.begin(), sorted.end(), [](const auto *one) { return one->first.first != nobody; });
   using G = EventGroups::value_type;
@@ -180,15 +182,17 @@ void inspect_events(const Snapshot &snapshot, const Question &, report::Answer &
   const FoundEvents found = find_events(snapshot);
   answer.tables.push_back(events_table(found.groups));
   if (!found.groups.empty())
-    answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
-                                      "only fields that hold a delegate with two handlers or more; (nobody): garbage, "
-                                      "delegates from before a handler was added, with the calls of the largest one");
+    answer.tables.back().notes.insert(
+        answer.tables.back().notes.begin(),
+        "only fields that hold a delegate with two handlers or more; (nobody): garbage, such as an event's delegate "
+        "from before a handler was added; its Calls are those of the largest delegate");
   if (found.is_cut)
-    answer.completeness->notes.add("there are more handlers than those that are listed by method and target");
+    answer.completeness->notes.add("only the first " + count_text(most_handlers_told) +
+                                   " handlers are listed by method and target; there are more");
   if (found.unknown)
-    answer.completeness->notes.add(fmt::format(
-        "{} delegates do not have the fields that delegates should have: the number of their handlers is unknown",
-        count_text(found.unknown)));
+    answer.completeness->notes.add(
+        fmt::format("{} not have the fields that delegates should have: the number of handlers is unknown",
+                    found.unknown == 1 ? "1 delegate does" : count_text(found.unknown) + " delegates do"));
   u64 most = 0;
   for (const auto &[key, group] : found.groups)
     if (group.handlers > most && key.first != nobody) {

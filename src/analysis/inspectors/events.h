@@ -1,5 +1,5 @@
-// Events: delegates with two handlers or more, in groups by the field that holds them. A walk of the heap, a pass over
-// its references, and a look at each handler, of the first 4 million. Throws Interrupted. One thread.
+// Events: delegates with two handlers or more, in groups by the field that holds them. Costs a walk of the heap, a pass
+// over its references, and a look at each of the first 4 million handlers. Throws Interrupted. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 
@@ -25,7 +25,7 @@ struct FoundEvents {
   u64 unknown = 0;     // delegates with other fields than they should have
 };
 
-// `least`: leaves out delegates with fewer handlers; if none is left, nothing more is looked at.
+// `least`: leaves out delegates with fewer handlers; if no delegate is left, the search ends there.
 FoundEvents find_events(const Snapshot &snapshot, u64 least = 2);
 
 } // namespace dnheap

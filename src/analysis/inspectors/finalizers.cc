@@ -52,7 +52,7 @@ void inspect_finalizers(const Snapshot &snapshot, const Question &, report::Answ
   table.total =
       total_row(table, {{"count", sum.count}, {"bytes", sum.bytes}, {"type", total_of(sorted.size(), "type")}});
   if (sum.count) {
-    table.notes.push_back("bytes are those of the objects themselves; what they hold: dnheap retained");
+    table.notes.push_back("Bytes: of the objects themselves; dnheap retained shows what they hold");
     Notes of_threads;
     if (const std::string place = find_finalizer_place(snapshot, of_threads); !place.empty())
       answer.lead = "The finalizer thread " + place + ".";

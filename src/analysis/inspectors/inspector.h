@@ -1,8 +1,8 @@
-// Inspector: knows the meaning of some libraries' types, and shows their objects on the heap; one row of a table each.
-// `dnheap inspect NAME` runs one; a new one is one file and one row in inspectors.cc. Types are recognized by the name
-// of a base type and by their fields; a type with a known name but other fields is reported in a note, never guessed
-// at. An InspectFunction adds its table, named like the inspector, and notes; it may throw Error and Interrupted. One
-// thread.
+// Inspector: knows the meaning of some libraries' types, and shows their objects on the heap. Each inspector is one row
+// of a table. `dnheap inspect NAME` runs one; a new one is one file and one row in inspectors.cc. Types are recognized
+// by the name of a base type and by their fields; a type with a known name but other fields is reported in a note,
+// never guessed at. An InspectFunction adds its table, named like the inspector, and notes; it may throw Error and
+// Interrupted. One thread.
 #pragma once
 #include "analysis/question.h"
 #include "analysis/verb.h"
@@ -18,7 +18,7 @@ struct Inspector {
   const char *question = "";
   Words types = {};          // types that it knows, as C# writes them
   const char *own = nullptr; // name of its own pass, as Progress shows it; null: it walks the heap
-  bool names_holders = true; // looks for the fields that hold objects, and which objects are alive
+  bool names_holders = true; // finds out which fields hold the objects, and which objects are alive
   bool finds_paths = false;  // may look for the paths that keep objects alive
   InspectFunction inspect = nullptr;
 };

@@ -130,8 +130,8 @@ void inspect_pools(const Snapshot &snapshot, const Question &, report::Answer &a
   table.notes.push_back("only arrays that ArrayPool<T>.Shared keeps for later; rented ones look like any other array");
   if (reader.unknown)
     answer.completeness->notes.add(fmt::format(
-        "{} parts of ArrayPool<T>.Shared do not have the fields that they should have: their arrays are left out",
-        count_text(reader.unknown)));
+        "{} not have the fields that parts of ArrayPool<T>.Shared should have: the arrays there are left out",
+        reader.unknown == 1 ? "1 part does" : count_text(reader.unknown) + " parts do"));
   answer.tables.push_back(std::move(table));
   if (!sorted.empty())
     answer.next_command = hex(sorted.front()->second.example);

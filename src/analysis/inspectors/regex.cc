@@ -1,5 +1,5 @@
-// `inspect regex`: regular expressions, how they are executed, and how many different patterns they have. Creating the
-// same one again costs parsing, and native code if it is compiled, each time.
+// `inspect regex`: regular expressions, how they are executed, and how many different patterns they have. Whenever a
+// program creates an equal expression again, it is parsed again and, if compiled, gets native code again.
 #include "algorithms/equal_contents.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
@@ -99,7 +99,8 @@ report::Table regex_table(const RegexGroups &groups) {
   for (const G *one : first_of(sorted))
     explain_compiled_names(one->first.held_by, table.notes);
   table.notes.insert(table.notes.begin(),
-                     "Patterns: number of different ones. If there are many more objects, one static Regex would do");
+                     "Patterns: number of different patterns. If Count is much larger, one static Regex per pattern "
+                     "would be enough");
   return table;
 }
 

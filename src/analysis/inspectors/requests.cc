@@ -74,7 +74,7 @@ public:
 private:
   const std::string &name(Address mt) { return snapshot_.runtime().types().name(mt); }
 
-  // Adds contexts of no request in flight, and sessions, with the fields that hold them.
+  // Adds sessions, and contexts that do not belong to a request in flight, with the fields that hold them.
   void add_held(const std::vector<TypedObject> &held) {
     const std::vector<Address> parts = addresses_of(objects_that(snapshot_, [&](Address mt) {
       return std::find(std::begin(context_parts), std::end(context_parts), name(mt)) != std::end(context_parts);
@@ -116,8 +116,8 @@ private:
                         *method < std::size(request_methods) ? request_methods[*method] : "(other)"};
   }
 
-  // True if the application is working on the request: according to its context if that is ASP.NET's, else by the
-  // status.
+  // True if the application is working on the request. ASP.NET's own context shows it; for other contexts the status
+  // does.
   bool is_served(Address protocol, u32 status) {
     // The field's name has dots, so it cannot be a path.
     const InstanceField *field = fields_.find(fields_.type_of(protocol), host_context_field);
@@ -175,9 +175,10 @@ report::Table requests_table(const RequestGroups &groups) {
   table.total = total_row(table, {{"count", sum}, {"type", total_of(sorted.size(), "row")}});
   for (const G *one : first_of(sorted))
     explain_compiled_names(one->first.held_by, table.notes);
-  table.notes.insert(table.notes.begin(),
-                     "A request is a connection of HTTP/1, or a stream of HTTP/2 or HTTP/3, which are used again; a "
-                     "context that has ended is useless to its holder; 'show ADDRESS --values' shows a request's path");
+  table.notes.insert(
+      table.notes.begin(),
+      "request: a connection of HTTP/1, or a stream of HTTP/2 or HTTP/3 (both serve one request after the other); a "
+      "context that has ended is useless to its holder; 'show ADDRESS --values' shows a request's path");
   return table;
 }
 

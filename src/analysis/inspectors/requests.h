@@ -11,7 +11,8 @@
 namespace dnheap {
 
 struct RequestKey {
-  std::string kind, state, method, type, held_by; // "request", "context", "session"; "in flight", "ended", …
+  // kind: "request", "context", "session"; state: "in flight", "ended", …
+  std::string kind, state, method, type, held_by;
   auto operator<=>(const RequestKey &) const = default;
 };
 struct RequestGroup {

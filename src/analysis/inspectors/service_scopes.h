@@ -10,7 +10,8 @@
 namespace dnheap {
 
 struct ScopeKey {
-  std::string kind, state, held_by; // "root" or "scope"; "in use" or "disposed"; a field, as HoldingFields names it
+  // kind: "root", "scope"; state: "in use", "disposed"; held_by: a field, as HoldingFields names it.
+  std::string kind, state, held_by;
   auto operator<=>(const ScopeKey &) const = default;
 };
 struct ScopeGroup {

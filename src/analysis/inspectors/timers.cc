@@ -8,6 +8,7 @@
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/largest_first.h"
 #include "analysis/shapes/typed_objects.h"
+#include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
 #include "report/columns_of.h"
 
@@ -45,7 +46,7 @@ constexpr const char *timer_parts[] = {queued_timer,
                                        "System.Threading.CancellationTokenSource+CallbackNode"};
 
 struct FoundTimer {
-  Address queued = 0, owner = 0; // the object that the program made; the queue's timer if that is unknown
+  Address queued = 0, owner = 0; // owner: the object that the program made; if it is unknown, the queue's timer
   const char *kind = "Timer";
   std::string callback, target_type, state_type;
   u32 due = never, period = never;
@@ -258,12 +259,11 @@ void inspect_timers(const Snapshot &snapshot, const Question &, report::Answer &
   const TimerGroups groups = find_timers(snapshot, unknown);
   answer.tables.push_back(timers_table(groups));
   if (!groups.empty())
-    answer.tables.back().notes.insert(answer.tables.back().notes.begin(),
-                                      "Due: the delay that was asked for last; not active: fired, stopped or disposed");
+    answer.tables.back().notes.insert(
+        answer.tables.back().notes.begin(),
+        "Due: the delay that the program set last; not active: fired, stopped or disposed");
   if (unknown)
-    answer.completeness->notes.add(
-        fmt::format("{} objects of the type {} do not have the fields that it should have: they are left out",
-                    count_text(unknown), queued_timer));
+    answer.completeness->notes.add(unknown_shape_note(unknown, queued_timer, "it"));
   if (!groups.empty()) {
     const auto most = std::max_element(groups.begin(), groups.end(),
                                        [](const auto &a, const auto &b) { return a.second.count < b.second.count; });

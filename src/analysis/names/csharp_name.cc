@@ -113,7 +113,7 @@ private:
     }
     if (word.empty())
       return false;
-    if (is_whole()) // (int Id, string Name): the element names are no part of the type
+    if (is_whole()) // (int Id, string Name): the names of the elements are not part of the type
       return !brackets_.empty() && brackets_.back() == '(';
     const bool alone = (tokens_.empty() || tokens_.back().kind != Kind::dot) &&
                        (at_ == text_.size() || (text_[at_] != '.' && text_[at_] != '+'));

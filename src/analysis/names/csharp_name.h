@@ -12,10 +12,10 @@ namespace dnheap {
 
 class CSharpName {
 public:
-  // How `T?` is read: as Nullable<T>, or as T if T is a class.
+  // How `T?` is read: `nullable`: as Nullable<T>; `nothing`: as T, which is right if T is a class.
   enum class Question : u8 { nullable, nothing };
 
-  // Returns nullopt if the text is no name of a type.
+  // Returns nullopt if the text is not the name of a type.
   static std::optional<CSharpName> read(std::string_view text, Question question = Question::nullable);
 
   // True if it matches this type, spelled as in metadata/type_name.h. Namespaces and enclosing types may be left out

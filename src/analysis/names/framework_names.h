@@ -1,6 +1,6 @@
 // FrameworkNames: decides whether a named thing is declared by .NET itself, or by the program. The namespace decides,
-// except that a program may have types in namespaces like .NET's: these are kept in a set. A look-up costs the length
-// of the name. Any thread.
+// except for types that a program declares in namespaces like .NET's: these types are kept in a set. A look-up costs
+// the length of the name. Any thread.
 #pragma once
 #include "runtime/assembly.h"
 

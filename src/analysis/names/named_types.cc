@@ -69,7 +69,7 @@ std::string suggestion(const Names &names, const std::string &word) {
   for (const auto &[spelling, name] : full_name)
     spellings.push_back(spelling);
   const std::string_view best = nearest(word, spellings);
-  return best.empty() ? "; dnheap stat --type '(?i)…' looks for names whatever their case"
+  return best.empty() ? "; dnheap stat --type '(?i)…' finds names in upper or lower case"
                       : ", did you mean '" + *full_name[best] + "'?";
 }
 
@@ -111,7 +111,7 @@ std::string NamedTypes::note(const std::string &word) const {
   if (how == How::expression)
     return "no type is called " + word + ": these are the types whose names match it";
   constexpr std::size_t most = 3;
-  std::string out = word + " was taken for ";
+  std::string out = word + " is taken for ";
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
     out += (i == 0 ? "" : ", ") + names[i];
   return names.size() > most ? out + " and " + count_text(names.size() - most) + " more" : out;

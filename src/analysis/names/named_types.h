@@ -15,16 +15,16 @@ struct NamedTypes {
   std::vector<std::string> names; // full names in order, each once
 
   bool has(const std::string &name) const;
-  // Returns a note for the user if the types have other names than the word; else empty.
+  // Returns a note for the user if the types are called differently from `word`; else empty.
   std::string note(const std::string &word) const;
 };
 
 // Accepts a full name, a C# name, or the address of a MethodTable with 0x. Throws NotFound, which suggests a similar
 // name.
 NamedTypes types_called(const Snapshot &snapshot, const std::string &word);
-// Returns the names that all these words mean, for --hub. Throws as types_called().
+// Returns the names of all types that these words mean, for --hub. Throws as types_called().
 std::vector<std::string> names_called(const Snapshot &snapshot, const std::vector<std::string> &words);
-// The same, or an expression (RE2, not anchored). Throws UsageError if it is neither.
+// The same, or an expression (RE2, not anchored). Throws UsageError if the word is neither.
 NamedTypes types_called_or_like(const Snapshot &snapshot, const std::string &word);
 // Accepts an expression or, if it matches no type, a C# name. The result may be empty. Throws UsageError.
 NamedTypes types_like(const Snapshot &snapshot, const std::string &expression);

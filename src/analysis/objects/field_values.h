@@ -27,7 +27,7 @@ public:
   // Returns the fields in the order of memory, a struct before its parts, or without them if its value is shown. Empty
   // for arrays.
   std::vector<FieldValue> fields(Address object, Address method_table, bool values);
-  // Reads the names of the values of enums among a type's fields and elements, and reads no object.
+  // Reads the names of the values of the enums that occur as a type's fields or elements. Reads no object.
   void learn_enums(Address method_table);
   // Returns elements with their values, at most `most` rows. `size`: of the array, in bytes.
   std::vector<FieldValue> elements(Address object, u64 size, const ElementShape &shape, u64 most);

@@ -1,6 +1,5 @@
 // Finds the inner objects of collections, delegates and tasks: nodes, buckets, arrays of entries. A developer wrote the
-// collection, not these, so output for people folds them into it. Decided by names of types, and whether a type is a
-// delegate.
+// collection, not these, so output for people folds them into it. A type's name decides, and whether it is a delegate.
 #pragma once
 #include "objects/heap_types.h"
 #include "runtime/runtime.h"
@@ -19,7 +18,7 @@ bool is_node_of_collection(std::string_view type);
 // The properties of a type that decide what is folded.
 struct InsideTraits {
   InsideTraits(std::string_view type, bool is_delegate);
-  // True if `child`, which hangs from an object of this type, is no step of its own.
+  // True if `child`, to which an object of this type refers, is not a step of its own.
   bool folds(const InsideTraits &child) const { return child.is_node || (child.is_array && has_arrays); }
 
   bool is_node = false, is_array = false;
@@ -32,7 +31,7 @@ class Insides {
 public:
   Insides(const Runtime &runtime, const HeapTypes &types);
 
-  // True if an object of type `child` is no step of its own after one of type `parent`. False if a type is unknown.
+  // True if an object of type `child` is not a step of its own after one of type `parent`. False if a type is unknown.
   bool is_inside(TypeId parent, TypeId child) const;
   bool is_node(TypeId type) const { return is_known(type) && traits_[static_cast<u32>(type)].is_node; }
 

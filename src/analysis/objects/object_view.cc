@@ -19,14 +19,15 @@ ObjectId ObjectView::at(Address address, std::string &note) {
   const Heap &heap = snapshot_.heap();
   if (!heap.holds(address))
     throw NotFound(hex(address) +
-                   " is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+                   " is not an object: it lies outside the managed heap (dnheap segments shows where the heap is)");
   if (ObjectId before = index_.last_at_or_before(address); before != no_object)
     if (Address start = index_.address(before); address - start < aligned_size(before)) {
-      note = hex(address) + " lies " + std::to_string(address - start) + " bytes inside the object at " + hex(start);
+      note = hex(address) + " lies " + std::to_string(address - start) + (address - start == 1 ? " byte" : " bytes") +
+             " inside the object at " + hex(start);
       return before;
     }
   throw NotFound(hex(address) +
-                 " is no object: it lies in free space of the heap, or in a part of it that could not be "
+                 " is not an object: it lies in free space of the heap, or in a part of the heap that could not be "
                  "walked; dnheap objects --range lists the objects around it");
 }
 

@@ -22,8 +22,8 @@ class ObjectView {
 public:
   explicit ObjectView(const Snapshot &snapshot);
 
-  // Returns the object at an address, or the one that contains it; `note` says so in that case. Throws Error that says
-  // what is at the address instead.
+  // Returns the object at an address, or the object that contains the address; in the latter case `note` says so.
+  // Throws Error that says what is at the address instead.
   ObjectId at(Address address, std::string &note);
 
   Address address(ObjectId object) const { return index_.address(object); }
@@ -33,7 +33,8 @@ public:
   u64 aligned_size(ObjectId object); // its size in the heap
   const char *generation(ObjectId object) const;
   std::optional<u32> elements(ObjectId object); // of an array
-  // Returns a collection's number of elements and its capacity; nullopt if it is none, or of an unknown shape.
+  // Returns a collection's number of elements and its capacity; nullopt if the object is not a collection, or has an
+  // unknown shape.
   std::optional<CollectionFill> fill(ObjectId object);
 
   struct Reference {

@@ -9,8 +9,8 @@ namespace dnheap {
 
 bool is_weak_reference(const Runtime &runtime, Address method_table);
 
-// Returns 0 if the target is gone. Nullopt if the object is no WeakReference, its handle is not in the dump, or it is a
-// COM handle, which has another target.
+// Returns 0 if the target is gone. Nullopt if the object is not a WeakReference, its handle is not in the dump, or its
+// handle is a COM handle, which has another target.
 std::optional<Address> weak_target(const Runtime &runtime, Address object, Address method_table);
 
 } // namespace dnheap

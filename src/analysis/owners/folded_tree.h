@@ -1,7 +1,7 @@
 // FoldedTree: the dominator tree as people read it: owners at the top; below a node, all objects of one type are one
 // node. Unless `is_raw`, the inner objects of collections are folded into them, and a chain of objects of one type is
-// one node. A linked list makes the tree as deep as the list is long, so children are computed when they are asked for,
-// each place once, and no function recurses. Nodes keep 4 bytes per object in them. One thread.
+// one node. A linked list makes the tree as deep as the list is long. So no function recurses, and children are
+// computed when they are asked for, each place once. Nodes keep 4 bytes per object in them. One thread.
 #pragma once
 #include "analysis/objects/inside_of.h"
 #include "analysis/owners/holding.h"
@@ -23,7 +23,7 @@ public:
     std::string name;
     bool is_group = false;        // `places` are the children, not the node itself
     std::optional<TypeId> type{}; // absent: an owner
-    u64 behind = 0;               // further objects of its type that hang from the places in chains
+    u64 behind = 0;               // further objects of its type, in chains that begin at the places
   };
 
   // Returns the owners, and objects shared by several of them as "(shared)", in any order. Unreachable objects are left

@@ -1,8 +1,8 @@
 // HeldContents: the objects that a place of the dominator tree holds, by type; the inner objects of collections are
-// skipped, and their contents are listed instead. If objects of one type hang from each other in a chain (a list that
-// the program links itself), the first one is counted as held, the others as behind it. Costs a look at the type of
-// each of these objects, wherever they lie, by all threads if many hang from one place. The answer does not depend on
-// the number of threads. Throws Interrupted.
+// skipped, and their contents are listed instead. In a chain of objects of one type (a list that the program links
+// itself) the first object counts as held, the others as behind it. Costs a look at the type of each of these objects;
+// all threads take part if many objects hang from one place. The answer does not depend on the number of threads.
+// Throws Interrupted.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/objects/inside_of.h"
@@ -40,7 +40,7 @@ struct HeldContents { // by type
   std::map<TypeId, u64> nodes; // inner objects of collections that were skipped
 };
 
-// Returns what is held below `at`, without its children `without` (ascending) and what these hold.
+// Returns what `at` holds, except its children `without` (ascending) and what these hold.
 HeldContents held_contents(const DominatorTree &tree, const ObjectGraph &graph, const Insides &insides, TreePlace at,
                            std::span<const TreePlace> without, unsigned threads, const Watch &watch);
 

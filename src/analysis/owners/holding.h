@@ -1,6 +1,6 @@
 // Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) without ranks, with the names of
-// owners and types in it; used by all that count how much owners and types hold. Costs the tree, and with ranks what
-// ranked_tree.h says. One thread.
+// owners and types in it; all code that counts how much owners and types hold uses it. Costs the tree, and with ranks
+// what ranked_tree.h says. One thread.
 #pragma once
 #include "algorithms/owner_places.h"
 #include "analysis/filters/type_filter.h"
@@ -26,7 +26,7 @@ public:
     Retained retained;
     std::string kind, name, source;
     bool conservative = false;
-    const char *rank = nullptr; // null without ranks, and for lines that are no owner
+    const char *rank = nullptr; // null without ranks, and for lines that are not an owner
   };
   std::vector<OwnerLine> owner_lines();
   u32 type_count() const { return types_.size(); }
@@ -41,7 +41,8 @@ public:
   // Returns the name of the owner above a place.
   std::string owner_above(TreePlace at) const;
 
-  // Returns the size of objects in never-collected segments that nothing else holds. Looks at each object there.
+  // Returns the size of the objects in frozen segments (which the GC never collects) that nothing else holds. Looks at
+  // each object in these segments.
   Retained frozen() const;
 
 private:

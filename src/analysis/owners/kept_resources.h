@@ -1,5 +1,5 @@
-// KeptResources: objects that should not be there in large numbers, or not any more: AssemblyLoadContexts that are
-// unloading, HttpClients with connections of their own, open database connections. A report uses them to say why
+// KeptResources: objects that should not exist in large numbers, or should be gone: AssemblyLoadContexts that are
+// unloading, HttpClients with connections of their own, open database connections. A report uses these to say why
 // something is a suspect. Costs a look at the type of each object and, for HttpClients and database connections that
 // reach their limit, at their referrers. One thread.
 #pragma once

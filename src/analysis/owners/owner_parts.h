@@ -1,7 +1,7 @@
-// OwnerParts: how much each owner holds, in parts that developers change one by one. Objects that several owners share
-// are a part of the first of them, as `report` and `path` name it; the DI container has one part for each type of
-// service. Together the parts add up to Holding::owner_lines(). Costs these lines, a look at the container's inner
-// objects and, if objects are shared, FirstOwners.
+// OwnerParts: how much each owner holds, in parts each of which a developer can change by itself. Objects that several
+// owners share are a part of the first of them, as `report` and `path` name it; the DI container has one part for each
+// type of service. Together the parts add up to Holding::owner_lines(). Costs these lines, a look at the container's
+// inner objects and, if objects are shared, FirstOwners.
 #pragma once
 #include "analysis/owners/holding.h"
 
@@ -13,12 +13,12 @@ namespace dnheap {
 struct OwnerPart {
   static constexpr const char *shared = "shared"; // kind of the objects that several owners hold
 
-  std::string source, kind; // as in RankedOwners::Owner; of shared objects the first owner's source
+  std::string source, kind; // as in RankedOwners::Owner; for shared objects, the first owner's source
   std::string part;         // the service's type; empty: the owner itself
   Retained retained;
 };
 
-// Returns the parts, most bytes first; one for each source and part, shared objects apart.
+// Returns the parts, most bytes first: one for each source and part; a source's shared objects are a part of their own.
 std::vector<OwnerPart> owner_parts(Holding &holding);
 
 // "the container of services … Shop.OrderBus"

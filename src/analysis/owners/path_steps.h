@@ -21,8 +21,8 @@ struct PathSteps {
   std::string owner;              // "static Shop.Cache._items"
   bool is_static = false;         // a static field
   bool conservative = false;
-  bool is_hub = false;         // an owner whoever reaches it, as the container of services
-  std::vector<PathStep> steps; // for a very long path only the first and the last ones
+  bool is_hub = false;         // an object that is an owner, whoever reaches it, such as the container of services
+  std::vector<PathStep> steps; // for a very long path only the first and the last steps
   u64 left_out = 0;            // steps left out in the middle
   std::string signature;       // of the owner
   std::string way;             // signature of owner and fields, folded
@@ -30,7 +30,7 @@ struct PathSteps {
 
 std::vector<PathSteps> path_steps(const Snapshot &snapshot, ObjectView &view, std::span<const OwnedPath> paths);
 
-// Describes a path between two objects; `objects` are those on it, and the first one stands for the root.
+// Describes a path between two objects. `objects`: all objects on the path; the first one stands for the root.
 PathSteps steps_between(const Snapshot &snapshot, ObjectView &view, std::span<const ObjectId> objects);
 
 // Returns facts about `root`, or about its owner if `root` is null.

@@ -13,7 +13,8 @@ namespace dnheap {
 
 namespace {
 
-// Types with more objects than this are no hubs. A program with many containers keeps them in a collection of its own.
+// Objects of a type with more objects than this are not hubs. A program with many containers keeps these in a
+// collection of its own.
 constexpr u64 most_of_a_hub = 1024, most_containers = 64;
 constexpr const char *services_name = "the container of services";
 
@@ -130,8 +131,8 @@ std::vector<ObjectId> linked_to(const Snapshot &snapshot, const std::vector<Obje
 struct RankedOwners::Hub {
   OwnerRank rank;
   const char *type, *linked, *name;
-  bool is_known = false; // from the fixed list; no hub if there are too many
-  // True if the hub owns what it holds whoever reaches the hub. If false, earlier ranks own what they reach, as a
+  bool is_known = false; // true: from the fixed list; its objects are not hubs if there are too many of them
+  // True: the hub owns what it holds, whoever reaches the hub. False: earlier ranks own what they reach; for example a
   // static field that keeps a pending call alive owns the context that flows with the call.
   bool owns_alone() const { return rank != OwnerRank::flows; }
   u64 most() const {

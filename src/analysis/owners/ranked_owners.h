@@ -1,10 +1,10 @@
-// RankedOwners: the owners of the heap in the order in which they own. An object that a static field of the program
-// holds belongs to that field, even if the runtime's timers or a local variable hold it too: a rank owns only objects
-// that earlier ranks do not reach. Hubs are objects that half the program reaches and that are owners themselves: the
-// DI container and the runtime's queues of timers, sockets and work. Execution contexts that flow with calls are like
-// roots: a thread holds one while it runs the call, a state machine while the call waits. framework_names.h decides
-// whether a type belongs to the framework. Costs a look at each object's type and at all roots, and a walk of the heap
-// if a short search cannot decide whether hubs are alive.
+// RankedOwners: the owners of the heap, and which of them comes first if several reach an object. An object that a
+// static field of the program holds belongs to that field, even if the runtime's timers or a local variable hold it
+// too: a rank owns only objects that earlier ranks do not reach. Hubs are objects that half the program reaches and
+// that are owners themselves: the DI container and the runtime's queues of timers, sockets and work. An execution
+// context flows with a call, and counts as a root: a thread holds it while it runs the call, a state machine while the
+// call waits. framework_names.h decides whether a type belongs to the framework. Costs a look at each object's type and
+// at all roots, and a walk of the heap if a short search cannot decide whether hubs are alive.
 // One thread.
 #pragma once
 #include "algorithms/owners.h"
@@ -20,8 +20,8 @@
 
 namespace dnheap {
 
-// In order of ownership. Methods on stacks come after everything lasting: a thread stands elsewhere in the next dump,
-// and its variables may be no longer needed.
+// In order of ownership. Methods on stacks come after everything that lasts: in the next dump a thread stands
+// elsewhere, and a method may not need its variables any more.
 enum class OwnerRank : u8 {
   own,        // static fields of the program's types
   services,   // the DI container
@@ -61,9 +61,10 @@ OwnerRank rank_of_way(std::span<const OwnerRank> ranks, OwnerId id);
 // The hubs and contexts, as path searches use them. An object in one of the runtime's queues belongs to that queue,
 // whoever reaches it.
 struct WayHubs {
-  std::map<OwnerRank, std::vector<OwnedRoot>> owned; // those that are alive; paths through them begin with these owners
-  std::vector<ObjectId> queues;                      // alive or not
-  std::vector<ObjectId> linked;                      // objects that refer to each other without owning each other
+  // The hubs that are alive, by rank; a path through a hub begins with its owner.
+  std::map<OwnerRank, std::vector<OwnedRoot>> owned;
+  std::vector<ObjectId> queues; // alive or not
+  std::vector<ObjectId> linked; // objects that refer to each other without owning each other
 };
 
 class RankedOwners {
@@ -86,7 +87,8 @@ public:
   // Returns the hubs. Looks at the type of each object, and walks the heap if a short search cannot decide which are
   // alive.
   static WayHubs way_hubs(const Snapshot &snapshot);
-  // Returns the first rank that has a hub in the heap, alive or not; `chance` if there is none. Looks at all types.
+  // Returns the first rank that has a hub in the heap, alive or not; `chance` if the heap has no hub. Looks at all
+  // types.
   static OwnerRank first_early_hub(const Snapshot &snapshot);
   // True if the path leads through a hub or the DI container. Looks at the types of the objects on the path.
   static bool leads_through_hub(const Snapshot &snapshot, std::span<const ObjectId> path);

@@ -15,15 +15,15 @@ constexpr u64 chance = static_cast<u64>(OwnerRank::chance);
 
 // True for all ranks before the runtime's queues: their paths that avoid all queues come first.
 bool is_direct(u64 rank) { return rank < static_cast<u64>(OwnerRank::plumbing); }
-// True for ranks whose paths through queues come last: being able to reach a queue does not make them owners of its
+// True for ranks whose paths through queues come last: that they reach a queue does not make them owners of its
 // contents.
 bool is_of_program(u64 rank) {
   return rank == static_cast<u64>(OwnerRank::own) || (is_direct(rank) && rank > static_cast<u64>(OwnerRank::framework));
 }
 
-// True if the two searches have met everything that `direct` can reach. A path of its owners can only leave the met
-// objects at a queue, or between two linked objects. `behind` avoids neither, and follows everything that it meets to
-// the end.
+// True if the two searches together have met everything that the owners of `direct` reach. From the objects that
+// `direct` has met, a path leads to others only at a queue, or between two linked objects. `behind` avoids neither, and
+// follows everything that it meets to the end.
 bool all_are_met(const ShortestPaths &direct, const ShortestPaths &behind, const WayHubs &hubs,
                  const ObjectBits &linked, const Edges &edges) {
   auto is_met = [&](ObjectId object) { return direct.met(object) || behind.met(object); };
@@ -87,8 +87,8 @@ RankedPaths::RankedPaths(const Snapshot &snapshot, ObjectId only, OnStacks on_st
     grow(direct, [](u64 rank) { return !is_direct(rank); });
     return;
   }
-  // Once everything that `direct` reaches is met, later owners reach nothing new from there. `behind` then leaves out
-  // what `direct` met, and mostly this is already the case.
+  // Once everything that the owners of `direct` reach has been met, later owners reach nothing new through it. From
+  // then on `behind` leaves out what `direct` met. Mostly this is so from the beginning.
   ShortestPaths &behind = begin(1);
   behind.grow(hubs.owned[OwnerRank::plumbing], only);
   bool all_met = false;

@@ -1,5 +1,5 @@
-// RankedTree: the dominator tree by ranked owners, which `retained` and others use. The one without further hubs is
-// computed once and kept with the snapshot, because whoever asks one question about the tree soon asks more. Costs what
+// RankedTree: the dominator tree by ranked owners, which `retained` and others use. The tree without further hubs is
+// computed once and kept with the snapshot, because one question about the tree is soon followed by more. Costs what
 // ranked_owners.h and dominator_tree.h say. One thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
@@ -20,7 +20,7 @@ struct RankedTree {
 
 std::shared_ptr<const RankedTree> ranked_tree(const Snapshot &snapshot, std::span<const std::string> hubs = {});
 
-// Adds the cost of making one to the plan.
+// Adds the passes for making one to the plan.
 void foresee_ranked(Plan &plan);
 // The same, for verbs in which few questions need the tree.
 void perhaps_ranked(Plan &plan);

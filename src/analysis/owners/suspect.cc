@@ -47,7 +47,7 @@ std::string Suspect::own_text() const {
     return fmt::format("{} handlers: {}", count_text(elements), calls);
   switch (kind) {
   case Kind::many: return what;
-  case Kind::chain: return "linked one behind the other: " + what;
+  case Kind::chain: return "linked one after the other: " + what;
   case Kind::collection:
     if (steps.empty())
       return what;
@@ -66,9 +66,9 @@ std::string Suspect::own_text() const {
 
 std::string Suspect::way() const {
   std::string out = owner;
-  if (shown && owner.ends_with(and_others)) // an object that these share
+  if (shown && owner.ends_with(and_others)) // an object that several owners share
     out += " … " + brief_text(steps[0]);
-  for (u64 i = 0; i < shown; ++i) // without a single reference the type is shown: a service in its container
+  for (u64 i = 0; i < shown; ++i) // a step to which no reference leads directly is shown by its type
     out += steps[i].field == Step::no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
   return out;
 }

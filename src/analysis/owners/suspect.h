@@ -11,11 +11,12 @@
 namespace dnheap {
 
 struct Suspect {
-  // collection: many objects below one; chain: objects linked one after the other; many: objects of one type that
-  // several owners share, or that one owner holds in several places; object: one that is large by itself.
+  // collection: many objects below one object; chain: objects linked one after the other; many: objects of one type
+  // that several owners share, or that one owner holds in several places; object: a single large object.
   enum class Kind : u8 { collection, chain, many, object };
   struct Step {
-    static constexpr const char *no_single_reference = "…"; // as a field, behind the first step
+    // The field of a step (after the first) if the step before does not refer to its object directly.
+    static constexpr const char *no_single_reference = "…";
 
     std::string field; // "._sessions"; empty for the first step
     std::string type;
@@ -25,19 +26,19 @@ struct Suspect {
   Kind kind = Kind::collection;
   std::string owner;       // "static Shop.Cache._items"
   std::vector<Step> steps; // from the owner to where the bytes spread out
-  u64 shown = 0;           // number of steps up to the last one that a developer knows; further steps are inside of a
-                           // collection
-  std::string element;     // the type of the many objects; empty: several types, or values, which are no objects
-  // The first element's method if the elements are suspended runtime-async calls, whose types do not name it.
+  // How many steps to show: up to the last one that a developer knows; further steps are inside of a collection.
+  u64 shown = 0;
+  std::string element; // the type of the many objects; empty: several types, or values, which are no objects
+  // If the elements are suspended runtime-async calls, the first element's method: their types do not name it.
   std::string element_call;
   u64 elements = 0;
-  u64 room = 0;           // of an emptied collection: how many entries it has room for
+  u64 room = 0;           // for a collection that was emptied: how many entries it has room for
   Address first = 0;      // address of one element; 0: there are none
-  std::string weak_table; // how dependent handles keep the elements or what hangs from them, and in which table; empty:
-                          // they do not
+  std::string weak_table; // how dependent handles keep the elements (or what these hold), and in which table; empty: no
+                          // dependent handles do
   std::string calls;      // for a delegate on the path: the methods that it calls
   u64 retained = 0, objects = 0;
-  AlsoHeld also_held;     // also held by owners of a later rank: so much less would be freed now
+  AlsoHeld also_held;     // bytes that owners of a later rank also hold: they would not be freed now
   bool is_own = false;    // the owner belongs to the program itself
   bool by_chance = false; // the owner is words on stacks
   std::string signature;  // of the owner; of the first owner if several share

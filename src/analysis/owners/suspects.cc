@@ -23,7 +23,7 @@ namespace {
 constexpr u64 most_suspects = 32, most_steps_told = 64;
 constexpr u64 long_chain = 64;     // objects of one type linked one after the other
 constexpr u64 most_periods = 3;    // types that alternate in a chain
-constexpr double main_share = 0.6; // go on with a child that has this share of its parent
+constexpr double main_share = 0.6; // follow the largest child if it has at least this share of its parent's bytes
 
 constexpr const char *by_dependent_handle = "(dependent handle)"; // as ObjectView calls it
 
@@ -94,8 +94,8 @@ private:
     return out;
   }
 
-  // Goes down to where the bytes spread out; each large part there is followed by itself. `way`: the path from the
-  // owner, or from an object that several owners share, to the place to begin at.
+  // Goes down to where the bytes spread out, and follows each large part there by itself. `way`: the path from the
+  // owner, or from an object that several owners share, to the place at which to begin.
   void follow(std::vector<TreePlace> way) {
     TreePlace at = way.back();
     std::vector<u32> types; // types on the path, to detect chains
@@ -176,7 +176,7 @@ private:
     TreePlace last = head;
     for (TreePlace at = head;;) {
       ++counts[type_at(at)];
-      if (links.contains(type_at(at))) // objects at the chain's end are no links
+      if (links.contains(type_at(at))) // objects at the chain's end are not links
         last = at;
       const Fan fan = fan_of(at);
       if (fan.count == 0)
@@ -258,8 +258,8 @@ private:
                                     [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
     auto nodes = std::max_element(within.nodes.begin(), within.nodes.end(),
                                   [](const auto &a, const auto &b) { return a.second < b.second; });
-    u64 held = 0; // a quarter of the rest is enough to name what is held, because nodes may be larger than their
-                  // contents
+    u64 held = 0; // bytes of known types: a quarter of the rest is enough to name a type, because nodes may be larger
+                  // than their contents
     for (const auto &[type, group] : within.held)
       held += group.bytes;
     if (largest != within.held.end() && largest->second.count == 1 && !largest->second.behind &&
@@ -291,7 +291,7 @@ private:
     }
   }
 
-  // A collection of values, which are no objects: most of it is an array.
+  // A collection of values (which are not objects): most of it is an array.
   struct Values {
     u64 steps; // of the path, up to the collection
     u64 count;
@@ -343,8 +343,8 @@ private:
         }
   }
 
-  // Finds the object whose dependent handles keep the elements: one on the path, the one from which the elements hang,
-  // or each element itself.
+  // Finds the object whose dependent handles keep the elements: an object on the path, the object to which the elements
+  // belong, or each element itself.
   void find_tables() {
     auto step_of = [](const Suspect &s) {
       for (u64 i = 1; i < s.steps.size(); ++i)

@@ -63,7 +63,7 @@ private:
   const Snapshot &snapshot_;
   ObjectView &view_;
   const ShortestPaths &search_;
-  LargeArray<u32> label_; // number of the step that leads to an object, by ObjectId; 0: not yet named
+  LargeArray<u32> label_; // by ObjectId: number() of the name of the step that leads to the object; 0: not yet named
   const Insides &insides_;
   std::unordered_map<std::string, u32> numbers_;
   std::vector<std::string> texts_;
@@ -170,8 +170,8 @@ TypePaths find_type_paths(const Snapshot &snapshot, const std::function<bool(Add
     if (!search)
       continue;
     auto is_lost = [&](ObjectId object) { return !search->met(object); };
-    auto met = std::find_if(instances.begin(), instances.end(), is_lost); // mostly all are met, and the vector stays as
-                                                                          // it is
+    // Mostly the search met all instances, and the vector stays as it is.
+    auto met = std::find_if(instances.begin(), instances.end(), is_lost);
     met =
         met == instances.end() ? instances.begin() : std::stable_partition(instances.begin(), instances.end(), is_lost);
     if (met != instances.end())

@@ -1,5 +1,5 @@
-// The paths by which all instances of a type are held. Paths with the same owner and the same fields are one, no matter
-// which elements they lead through and how often a field repeats.
+// The paths that hold the instances of a type. Paths with the same owner and the same fields are one path, whichever
+// elements they lead through and however often a field repeats.
 #pragma once
 #include "algorithms/path_folding.h"
 #include "report/table.h"
@@ -13,7 +13,7 @@ inline constexpr u64 most_retained = 5; // paths whose `retained` is computed: e
 
 struct TypePath {
   struct Step {
-    std::vector<std::string> fields; // more than one: they repeat together
+    std::vector<std::string> fields; // several: these repeat together
     u32 least = 1, most = 1;         // how often in a row, over all instances
   };
   OwnerId owner{};
@@ -21,7 +21,7 @@ struct TypePath {
   bool is_static = false; // the owner is a static field
   std::vector<Step> steps;
   u64 instances = 0, bytes = 0;
-  std::optional<u64> retained; // bytes freed if all of them went; only for the paths with most bytes
+  std::optional<u64> retained; // bytes freed if all instances on this path went; only for the paths with most bytes
   Address example = 0;
   std::string signature;    // of the owner
   std::string way;          // signature of owner and fields, folded
@@ -32,8 +32,8 @@ struct TypePaths {
   std::vector<TypePath> paths; // most bytes first, then most instances
   u64 instances = 0;           // all
   u64 unreachable = 0;         // of these
-  u64 frozen = 0;              // no known root holds them, but they lie in frozen segments
-  u64 not_folded = 0;          // reachable, but by paths with too many different fields
+  u64 frozen = 0;              // instances that no known root holds, but that lie in frozen segments
+  u64 not_folded = 0;          // instances that are reachable, but by paths with too many different fields
 };
 
 // `is_meant`: true for the MethodTables of the types to find.

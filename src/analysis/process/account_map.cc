@@ -107,7 +107,7 @@ public:
     count(coloring_.stretches());
     if (target_.container == "process" && !resident_)
       out_.notes.add(Subject::memory, Effect::none,
-                     "resident bytes are unknown: the process had gone on, or more than 1 TiB is mapped");
+                     "resident bytes are unknown: the process already ran again, or more than 1 TiB is mapped");
     note_other_allocators();
     return std::move(out_);
   }
@@ -212,7 +212,7 @@ private:
     if (out_.malloc.lists_blocks)
       std::erase_if(others, [](const std::string &name) { return name.starts_with("musl "); });
     out_.other_allocators = fmt::format("{}", fmt::join(others, ", "));
-    if (out_.malloc.arenas.empty() && !others.empty()) // they replace libc's malloc, which then has no arena
+    if (out_.malloc.arenas.empty() && !others.empty()) // these replace libc's malloc, which has no arena in that case
       out_.malloc.problems = {};
     const std::vector<MallocBlock> segments = find_mimalloc_segments(target_);
     for (const MallocBlock &one : segments)
@@ -445,14 +445,14 @@ private:
       if (one.writable && !one.executable)
         out_.perhaps_theirs += one.end - one.start;
     const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
-    out_.notes.add(Subject::memory, Effect::none,
-                   fmt::format("the process uses {}: memory that native code has from there is {}among the {} that are "
-                               "not identified; its "
-                               "blocks are not counted{}",
-                               out_.other_allocators,
-                               in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
-                               bytes_text(out_.perhaps_theirs),
-                               out_.malloc.arenas.empty() ? "" : ", and malloc is libc's own alone"));
+    out_.notes.add(
+        Subject::memory, Effect::none,
+        fmt::format("the process uses {}: memory that native code got from there is {}among the {} that are not "
+                    "identified; its blocks are not counted{}",
+                    out_.other_allocators,
+                    in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
+                    bytes_text(out_.perhaps_theirs),
+                    out_.malloc.arenas.empty() ? "" : ", and the rows of malloc show libc's own malloc only"));
     out_.perhaps_theirs += in_segments;
   }
 

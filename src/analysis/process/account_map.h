@@ -16,7 +16,7 @@ namespace dnheap {
 
 struct ClassSum {
   u64 bytes = 0;  // mapped
-  u64 stored = 0; // bytes of these in the dump
+  u64 stored = 0; // how many of these the dump has
   // Bounds of the resident bytes, if known. They differ because several classes share pages.
   u64 resident_low = 0, resident_high = 0;
   u64 pieces = 0; // regions, heaps of malloc, threads, or stretches, depending on the class
@@ -42,7 +42,8 @@ struct AccountMap {
   std::vector<UnknownStretch> unknown; // by address
   MallocArenas malloc;
   std::string other_allocators; // allocators of native code other than `malloc`: "jemalloc (libjemalloc.so.2)"
-  u64 perhaps_theirs = 0;       // bytes that native code may have from these: not identified, or known as theirs
+  // Bytes that these allocators may have given to native code: not identified, or known to be theirs.
+  u64 perhaps_theirs = 0;
   u64 mimalloc_segments = 0;
   Notes notes; // what is unknown, in whole phrases
 
@@ -56,13 +57,13 @@ struct ResidentPages {
   std::vector<std::pair<Address, Address>> pages; // [start, end), by address
   bool is_estimate = false;                       // true for a dump
 };
-// Reads a dump completely. Returns nullopt for an extracted core, which lacks too much for an answer.
+// Reads a dump completely. Returns nullopt for an extracted core: it has too little of the memory for an answer.
 std::optional<ResidentPages> resident_pages(const Snapshot &snapshot);
 // True if it is unknown how much of the class is resident in a dump, because it is memory of files.
 bool is_of_files(MemoryClass memory);
 
-// `live`: tally of the live objects, without frozen ones, if the caller has it; only its aligned bytes by segment are
-// used.
+// `live`: tally of the live objects, without frozen ones; absent: live and dead objects are not distinguished. Only its
+// aligned bytes by segment are used.
 AccountMap make_account_map(const Snapshot &snapshot, const std::optional<ResidentPages> &resident,
                             const std::optional<HeapTally> &live);
 

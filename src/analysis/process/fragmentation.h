@@ -50,7 +50,7 @@ struct Fragmentation {
   HoleSum total() const;
 };
 
-// The pin of all objects in the pinned object heap.
+// What Pins::text() returns for all objects in the pinned object heap.
 inline constexpr const char *pinned_by_place = "poh";
 
 // The objects that cannot be moved, and why. Immutable; any thread.

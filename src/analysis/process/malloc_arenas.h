@@ -11,15 +11,17 @@
 
 namespace dnheap {
 
-// A range that an arena cuts into chunks: that of the main arena, which sbrk gave, or a heap of another arena.
+// A range that an arena cuts into chunks: for the main arena the range that sbrk gave; for another arena one of its
+// heaps.
 struct MallocHeap {
   Address start = 0, end = 0; // of chunks, and the arena's data before them
   Address mapped_end = 0;     // end of the memory that is still accessible because the heap was larger once; 0: it was
                               // not
   u32 arena = 0;              // index in MallocArenas::arenas
   Address first_chunk = 0;
-  // Bytes, which add up to end − start unless the walk ended early: in chunks in use; free; free, but kept by a thread
-  // (or in lists that do not merge), which malloc itself counts as in use; at the end, never handed out.
+  // Bytes, which add up to end − start unless the walk ended early. `in_use`: in chunks in use. `free`: in free chunks.
+  // `cached`: in free chunks that a thread keeps (or that are in lists that do not merge); malloc itself counts these
+  // as in use. `top`: at the end, never handed out.
   u64 in_use = 0, free = 0, cached = 0, top = 0;
   u64 chunks = 0; // in use
   bool is_whole = false;
@@ -59,8 +61,8 @@ std::vector<MallocBlock> find_large_blocks(const Memory &memory, Address start, 
 // snmalloc, musl. Allocators linked into a program are not found.
 std::vector<std::string> other_allocators(const Target &target);
 
-// Returns the mapped parts of mimalloc 2's segments if its library is loaded: 32 MiB each, at multiples of that. All
-// segments have, at the same offset, their own address mixed with one random word of the process.
+// Returns the mapped parts of mimalloc 2's segments if its library is loaded: 32 MiB each, at multiples of that. Each
+// segment has, at the same offset, its own address mixed with one random word of the process.
 std::vector<MallocBlock> find_mimalloc_segments(const Target &target);
 
 } // namespace dnheap

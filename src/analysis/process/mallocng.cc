@@ -20,7 +20,7 @@ constexpr u16 size_classes[] = {1,    2,    3,    4,    5,    6,    7,    8,    
                                 146,  170,  204,  255,  292,  340,  409,  511,  584,  682,  818,  1023,
                                 1169, 1364, 1637, 2047, 2340, 2730, 3276, 4095, 4680, 5460, 6552, 8191};
 
-// A group, from struct meta of src/malloc/mallocng/meta.h.
+// From struct meta of musl's src/malloc/mallocng/meta.h.
 struct Group {
   Address start = 0; // begins with the record's address
   u32 free_slots = 0;

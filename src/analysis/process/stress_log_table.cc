@@ -90,7 +90,8 @@ StressLogAnswer stress_log_table(const Snapshot &snapshot, bool is_asked) {
   if (without_format)
     out.notes.add(Subject::logs, Effect::none,
                   "stress log: the texts of " + count_text(without_format) +
-                      " messages are not in this dump; the runtime's file has them (--modules)");
+                      (without_format == 1 ? " message" : " messages") +
+                      " are not in this dump; give the folder of the runtime's file, which has them, with --modules");
   out.notes.add_all(log->notes);
   out.fact = count_text(count) + (count == 1 ? " message" : " messages") + " of " + count_text(log->threads) +
              (log->threads == 1 ? " thread" : " threads") + " (--table stress_log)";

@@ -1,6 +1,6 @@
 // Turns messages of the runtime's stress log into text. Their formats are those of printf() with extensions for the
 // runtime's names, and lie in the dump or in the runtime's file. Everything in them is untrusted: a format takes no
-// more arguments than the message has, and each becomes a short text, whatever it contains.
+// more arguments than the message has, and each argument becomes a short text, whatever it contains.
 #pragma once
 #include "runtime/stress_log.h"
 #include "target/memory.h"

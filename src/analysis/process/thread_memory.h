@@ -1,6 +1,6 @@
-// ThreadMemory: the memory of each thread's stack. On x64 it comes from glibc's or musl's own record of the thread,
-// which lies at the stack's upper end; otherwise it is the mapping that contains the stack pointer. Some 300 loads per
-// thread. One thread.
+// ThreadMemory: the memory of each thread's stack. On x64 its bounds come from glibc's or musl's own record of the
+// thread, which lies at the stack's upper end; otherwise they are those of the mapping that contains the stack pointer.
+// Some 300 loads per thread. One thread.
 #pragma once
 #include "target/target.h"
 

@@ -64,7 +64,7 @@ private:
   // Returns the members of an object that has no other keys than these.
   const Json::Members &members(const Json &json, const std::string &at, const Keys &keys) const {
     if (!json.is_object())
-      refuse(at, "is no object, but " + printable(json.shown(), 60));
+      refuse(at, "is not an object, but " + printable(json.shown(), 60));
     for (const Json::Member &member : json.members())
       if (std::find(keys.begin(), keys.end(), member.name) == keys.end())
         refuse((at.empty() ? "" : at + ".") + member.name,
@@ -74,7 +74,7 @@ private:
 
   std::string text(const Json &json, const std::string &at) const {
     if (!json.is_text() || json.text().empty())
-      refuse(at, "is no text, but " + printable(json.shown(), 60));
+      refuse(at, "is not a text, but " + printable(json.shown(), 60));
     return json.text();
   }
 
@@ -83,7 +83,7 @@ private:
     if (!found)
       return;
     if (!found->is_list())
-      refuse(name, "is no list, but " + printable(found->shown(), 60));
+      refuse(name, "is not a list, but " + printable(found->shown(), 60));
     for (u64 i = 0; i < found->list().size(); ++i)
       read(found->list()[i], fmt::format("{}[{}]", name, i));
   }
@@ -123,10 +123,10 @@ private:
       ++named;
     }
     if (named != 1)
-      refuse(at, fmt::format("has {} of {}: it takes one", named ? "several" : "none", fmt::join(ways, ", ")));
+      refuse(at, fmt::format("has {} of {}: it needs exactly one", named ? "several" : "none", fmt::join(ways, ", ")));
     if (const Json *each = by_pattern ? json.find("each") : nullptr) {
       if (limit.pattern.empty() || !(each->shown() == "true" || each->shown() == "false"))
-        refuse(at + ".each", limit.pattern.empty() ? "is for those with \"match\"" : "is neither true nor false");
+        refuse(at + ".each", limit.pattern.empty() ? "needs \"match\"" : "is neither true nor false");
       limit.each = each->shown() == "true";
     }
     read_metrics(json, at, limit, metrics);
@@ -136,7 +136,7 @@ private:
     if (limit.of == Limit::Of::signature) {
       const bool is_hex = limit.name.find_first_not_of("0123456789abcdef") == std::string::npos;
       if (!is_hex || limit.name.size() < 6 || limit.name.size() > 16)
-        refuse(at, "is no signature: 6 to 16 digits of 0-9 and a-f");
+        refuse(at, "is not a signature: 6 to 16 digits of 0-9 and a-f");
     }
     if (limit.of != Limit::Of::memory_class && limit.of != Limit::Of::group)
       return;
@@ -148,7 +148,7 @@ private:
             std::find(known.begin(), known.end(), name) == known.end())
           known.push_back(name);
     if (std::find(known.begin(), known.end(), limit.name) == known.end())
-      refuse(at, fmt::format("is none of the account's: '{}'{}; there are {}", printable(limit.name, 100),
+      refuse(at, fmt::format("is not in the account: '{}'{}; there are {}", printable(limit.name, 100),
                              did_you_mean(limit.name, known), fmt::join(known, ", ")));
   }
 
@@ -157,7 +157,7 @@ private:
     RE2::Options options;
     options.set_log_errors(false);
     if (const RE2 expression(out, options); !expression.ok())
-      refuse(at, "is no regular expression: " + printable(expression.error(), 200));
+      refuse(at, "is not a regular expression: " + printable(expression.error(), 200));
     return out;
   }
 
@@ -173,7 +173,7 @@ private:
       add_limits(*growth, at + ".growth", of_growth, metrics);
     }
     if (to_.limits.size() == before)
-      refuse(at, fmt::format("limits nothing: it takes {}, or growth of these", fmt::join(metrics, ", ")));
+      refuse(at, fmt::format("limits nothing: it needs {}, or growth of one of these", fmt::join(metrics, ", ")));
   }
 
   void add_limits(const Json &json, const std::string &at, const Limit &like, const Keys &metrics) {
@@ -184,7 +184,7 @@ private:
         limit.place = at + "." + limit.metric;
         read_value(*value, limit);
         if (to_.limits.size() == most_limits)
-          refuse(limit.place, "is one limit too many: there may be " + count_text(most_limits));
+          refuse(limit.place, "is one limit too many: the most is " + count_text(most_limits));
         to_.limits.push_back(std::move(limit));
       }
   }

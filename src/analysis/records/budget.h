@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// A limit for one figure of one thing, or of everything that a pattern matches.
+// A limit for one figure of one type, owner or class of memory, or of everything that a pattern matches.
 struct Limit {
   enum class Of : u8 { total, type, owner, signature, memory_class, group };
   Of of = Of::total;
@@ -31,7 +31,7 @@ struct Budget {
 
 bool counts_bytes(const Limit &limit);
 
-// Parses a budget. Throws UsageError: one line that names the file and the place in it.
+// Parses a budget. Throws UsageError, whose text is one line that names the file and the place in it.
 Budget parse_budget(std::string_view json, const std::string &file);
 Budget read_budget(const std::string &file);
 

@@ -94,7 +94,8 @@ std::vector<Series> owners_of(std::span<const Record> records) {
                                    : owner.signature;
       },
       [&](Series &series, const Record::Owner &owner, u64 record) {
-        // What an owner holds alone becomes what it comes first of as soon as a second one refers to it: one row.
+        // As soon as a second owner refers to what an owner held alone, it becomes shared. Both count in one row: the
+        // shared objects are those of which this owner is the first.
         if (series.name.empty() || !owner.is_shared()) {
           series.name = in_parts ? owner.full_name() : owner.is_shared() ? Record::Owner::all_shared : owner.name;
           series.kind = owner.kind;
@@ -131,7 +132,7 @@ std::vector<Series> classes_of(std::span<const Record> records) {
       });
 }
 
-// Returns nothing unless all records have waste: otherwise all of it would seem to be new.
+// Returns nothing unless all records have figures of waste: otherwise all waste would seem to be new.
 std::vector<Series> waste_of(std::span<const Record> records, Notes &notes) {
   for (const Record &record : records)
     if (!record.has_waste) {
@@ -177,17 +178,18 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   }
   if (!unknown.empty())
     to.notes.add(Subject::answer, Effect::none,
-                 "unknown when these were taken: " + unknown + "; --interval can give the time between them");
+                 "the time at which these were taken is unknown: " + unknown +
+                     "; --interval can give the time between the dumps");
   if (!in_order)
     to.notes.add(Subject::answer, Effect::none,
-                 "by their times these are not in the order in which they were taken: there are no rates; "
-                 "--interval can give the time between them");
+                 "the dumps' times are not in the order in which the dumps were given: there are no rates; --interval "
+                 "can give the time between the dumps");
   const char *differ = !one_id ? "process ids" : !one_runtime ? "runtimes" : nullptr;
   if (differ)
     to.notes.add(Subject::answer, Effect::none,
-                 "their " + std::string(differ) +
-                     " differ, so they are not of one process: no rates, unless --interval gives the time between "
-                     "them");
+                 "the dumps' " + std::string(differ) +
+                     " differ, so they are not of one process: no rates, unless --interval gives the time between the "
+                     "dumps");
   if (!in_order || differ || !records[0].taken)
     return;
   for (u64 i = 0; i < records.size(); ++i)
@@ -196,13 +198,13 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   if (to.hours.back() && *to.hours.back() < 1.0 / 60) {
     to.is_too_close = true;
     to.notes.add(Subject::answer, Effect::none,
-                 "less than a minute apart, which is too close for a rate; --interval can give the time between "
+                 "the dumps are less than a minute apart, too little for a rate; --interval can give the time between "
                  "them");
   }
   if (by_file)
     to.notes.add(Subject::answer, Effect::none,
-                 "times are those at which the files were written last: copying may have changed them; "
-                 "--interval says better");
+                 "times are those at which the files were last written, and copying may have changed them; --interval "
+                 "can give the time between the dumps");
 }
 
 // Returns an extract if the others are not; null if all are whole dumps, or all extracts.
@@ -228,7 +230,7 @@ void tell_other_program(Comparison &to) {
   }
   if (first && last)
     to.notes.add(Subject::answer, Effect::none,
-                 "no static field of the program holds anything in both the first and the last: are these dumps "
+                 "no static field of the program holds anything in both the first and the last dump: are these dumps "
                  "of one program?");
 }
 
@@ -261,7 +263,7 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   if (const Record *extract = extract_among_whole(records))
     out.notes.add(Subject::answer, Effect::none,
                   "memory by class is not compared: " + file_name_of(extract->name) +
-                      " is an extract, which has the heap's memory and little else, and not all of these are");
+                      " is an extract, which has the heap's memory and little else, and others are not");
   else
     out.classes = classes_of(records);
   out.waste = waste_of(records, out.notes);

@@ -1,5 +1,5 @@
-// compare: how each owner, type and class of memory changed from one record to the next. Everything that any record has
-// is compared, however small: nothing is left out before. Costs a look-up per row and record. Any thread.
+// compare: how each owner, type and class of memory changed from one record to the next. Compares everything that any
+// record has, however small. Costs a look-up per row and record. Any thread.
 #pragma once
 #include "analysis/records/record.h"
 #include "base/notes.h"
@@ -18,8 +18,8 @@ const char *name_of(Trend trend);   // "steady", "grew each time", "never shrank
 // The figures of one owner, type, class, or kind of waste in one place.
 struct Series {
   std::string key; // identifies one row in each record
-  // From the last record that has it. For an owner: its name with its part, kind, signature; for waste: holder, kind,
-  // type.
+  // From the last record that has the row. For an owner: its name with its part, its kind, its signature; for waste:
+  // holder, kind, type.
   std::string name, kind, what;
   std::vector<u64> bytes, counts;  // in each record; 0 if it has none
   std::vector<u64> retained, live; // for types
@@ -32,10 +32,8 @@ struct Comparison {
       waste;                                // grown most first, then shrunk most, then the rest by size
   Series heap, live, mapped;                // bytes and numbers of all objects, and of live ones; sum of all classes
   std::vector<std::optional<double>> hours; // of each record since the first one; absent: time unknown
-  bool is_too_close = false;                // less than a minute apart by their times, which is too close for a rate
-                                            // per hour
-  Notes notes;                              // reasons for missing rates, or signs of different programs, in whole
-                                            // phrases
+  bool is_too_close = false; // the records' times are less than a minute apart: too little for a rate per hour
+  Notes notes;               // reasons for missing rates, or signs of different programs, in whole phrases
 };
 
 // Returns the change from the first value to the last, saturated at 63 bits.

@@ -1,6 +1,6 @@
-// Record: the figures of a dump that `diff` and `check` compare: owners, types, classes of memory. Small (some 100
-// bytes per type and owner) and without addresses, so that a dump can be compared with another one that is not open at
-// the same time, or no longer exists. Saved as JSON it is an answer whose command is "record".
+// Record: the figures of a dump that `diff` and `check` compare: owners, types, classes of memory. It is small (some
+// 100 bytes per type and owner) and has no addresses, so that a dump can be compared with another one that is not open
+// at the same time, or no longer exists. Saved as JSON, a record is an answer whose command is "record".
 #pragma once
 #include "analysis/verb.h"
 #include "base/notes.h"
@@ -12,16 +12,16 @@
 namespace dnheap {
 
 struct Record {
-  // An OwnerPart. Retained: aligned bytes; all parts of one owner have its signature.
+  // One OwnerPart. `retained`: aligned bytes. `signature`: that of the owner, so all parts of one owner have the same.
   struct Owner {
-    static constexpr const char *all_shared = "(shared)"; // its name in records of earlier versions
+    static constexpr const char *all_shared = "(shared)"; // name of shared objects in records of earlier versions
     std::string signature, kind, name;                    // the name without the number of its thread
     u64 retained = 0, objects = 0;
     std::string part = {}; // a service of the DI container; empty: the owner itself
     bool is_shared() const;
     std::string full_name() const; // "the container of services … Shop.OrderBus", "static Shop.Cart.All and others"
   };
-  // Types with the same name are one. Bytes are as ClrMD reports them; live: the number of objects that are alive.
+  // Types with the same name are one row. `bytes`: as ClrMD reports them; `live`: the number of objects that are alive.
   struct Type {
     std::string name;
     u64 count = 0, bytes = 0, live = 0, retained = 0;
@@ -54,8 +54,8 @@ struct Record {
   std::vector<Type> types;    // largest first
   std::vector<Class> classes; // in the account's order
   std::vector<Waste> waste;   // largest first
-  bool has_parts = false;     // records of earlier versions have whole owners, and "(shared)"
-  bool has_waste = false;     // records of earlier versions, and of dumps without contents, have none
+  bool has_parts = false;     // false in records of earlier versions, which have whole owners, and "(shared)"
+  bool has_waste = false;     // false in records of earlier versions, and of dumps without contents of objects
 };
 
 // Takes a record of the snapshot: costs the tree of `retained`, one sweep over it, the account, and the passes of

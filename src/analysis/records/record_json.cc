@@ -24,7 +24,7 @@ public:
   Place(const Json &json, std::string path) : json_(&json), path_(std::move(path)) {}
 
   [[noreturn]] void refuse(const std::string &what) const {
-    throw Error("this is no sound record: " + (path_.empty() ? "it" : printable(path_, 200)) + " " + what);
+    throw Error("this is not a valid record: " + (path_.empty() ? "it" : printable(path_, 200)) + " " + what);
   }
   Place at(const char *name) const {
     const Json *found = json_->find(name);
@@ -46,7 +46,7 @@ public:
   }
   std::string text() const {
     if (!json_->is_text())
-      refuse("is no text, but " + printable(json_->shown(), 60));
+      refuse("is not a text, but " + printable(json_->shown(), 60));
     return json_->text();
   }
   bool boolean() const {
@@ -58,7 +58,7 @@ public:
   }
   template <class Visit> void for_each(Visit visit) const {
     if (!json_->is_list())
-      refuse("is no list");
+      refuse("is not a list");
     for (u64 i = 0; i < json_->list().size(); ++i) {
       const Place one(json_->list()[i], path_ + "[" + std::to_string(i) + "]");
       visit(one);
@@ -197,7 +197,7 @@ report::Answer answer_of(const Record &record) {
 
 Record parse_record(std::string_view json, const std::string &name) {
   if (json.size() > largest_record)
-    throw Error("this is no sound record: it has more than " + bytes_text(largest_record));
+    throw Error("this is not a valid record: it has more than " + bytes_text(largest_record));
   const Json root = parse_json(json);
   return record_in(Place(root, ""), name);
 }

@@ -258,12 +258,12 @@ private:
     return offset ? load_pointer(object.bytes + offset, format_) : 0;
   }
   u64 bytes_of(const OpenedObject &object) const { return align_up(object.size, u64{format_.pointer_size}); }
-  // Returns null if the object at that address is none of that kind.
+  // Returns null if the object at that address is not of that kind.
   const Shape *open(Address at, Kind kind, OpenedObject &out) const {
     const bool is_known = at && reader_.open(at, out) && shapes_.is_collection(out.id);
     return is_known && shape_of(out).kind == kind ? &shape_of(out) : nullptr;
   }
-  // Returns the number of the array's components; 0 for null, nullopt if it is no array.
+  // Returns the number of the array's components; 0 for null, nullopt if it is not an array.
   std::optional<u64> length(Address array) const {
     OpenedObject opened;
     if (!array)
@@ -410,8 +410,8 @@ private:
                 to = static_cast<u32>(number(segment, shape->freed));
       if (places == 0 || (places & (places - 1)) != 0)
         return false;
-      // Both counters go on past the end of the array. A segment that takes no more elements has its end moved on by
-      // twice its length.
+      // Both counters go on past the end of the array. If a segment takes no more elements, its end has been moved on
+      // by twice its length.
       if (to != from && to != from + 2 * places)
         out_.count += ((to - from - 1) & (places - 1)) + 1;
       out_.more_bytes += bytes_of(segment) + bytes_of(array);
@@ -457,8 +457,8 @@ Notes CollectionShapes::notes(const std::string &lost) const {
   if (unknown_.size() > most)
     out.add("and " + count_text(unknown_.size() - most) + " more such types");
   if (steps_ < 0)
-    out.add("chains of elements that share links, or lead back to themselves, were not followed to their end: "
-            "for each such collection, " +
+    out.add("some collections share links of their chains, or have chains that lead back to themselves; these chains "
+            "were not followed to their end: for each such collection, " +
             lost);
   return out;
 }

@@ -18,8 +18,7 @@ namespace dnheap {
 
 struct CollectionFill {
   u64 count = 0;
-  u64 elsewhere = 0;              // those of `count` that are in other objects than `slots`: in earlier chunks of a
-                                  // builder
+  u64 elsewhere = 0;              // how many of `count` are outside of `slots`: in earlier chunks of a builder
   std::optional<u64> capacity;    // nullopt: it has none, or none that could be wasted
   bool is_builder = false;        // it counts characters, not elements
   std::array<Address, 4> parts{}; // objects that belong to it alone: arrays, and their holders; 0: none
@@ -30,15 +29,15 @@ struct CollectionFill {
 
 class CollectionShapes {
 public:
-  // True if the names of the type and its bases are those of a collection. For callers that ask about one object, and
-  // so need no other type's name.
+  // True if the type or one of its bases is called like a collection. For callers that ask about one object: reads no
+  // other type's name.
   static bool is_called_so(const Runtime &runtime, Address method_table);
 
   // `objects`: number of objects in the heap.
   CollectionShapes(const Runtime &runtime, const HeapTypes &types, u64 objects);
 
   bool is_collection(TypeId type) const { return find_shape(type) != nullptr; }
-  // True for a node, reader, … that refers back to the collection it belongs to, and so does not hold it.
+  // True for a node, reader, … that refers back to its own collection, and so does not count as its holder.
   bool refers_back(TypeId type) const {
     const Shape *shape = find_shape(type);
     return shape && shape->kind == Kind::refers_back;
@@ -56,7 +55,7 @@ public:
   u32 component_size(TypeId type) const { return components_[static_cast<u32>(type)]; }
   // Returns the names of types that should be collections, but have other fields.
   const std::vector<std::string> &unknown() const { return unknown_; }
-  // Returns the notes of an answer about them. `lost` says what is missing: "its objects are left out".
+  // Returns notes about the types in unknown(). `lost` says what the answer does without: "its objects are left out".
   Notes notes(const std::string &lost) const;
 
   enum class Kind : u8 {
@@ -69,7 +68,7 @@ public:
     wrapper,    // `first`: the collection
     segments,   // `first`: the first of a chain of segments
     links,      // `first`: the first of a chain of links
-    tables,     // from here on parts of collections, which are none themselves
+    tables,     // from here on: parts of collections, which are not collections themselves
     node,       // `count`
     segment,    // `first`: the next one; `second`: its array, filled from `count` to `freed`, modulo its length
     link,       // `first`: the next one

@@ -1,8 +1,9 @@
-// ContextAllocators: the managed LoaderAllocator of each collectible AssemblyLoadContext. Every object of a type of the
-// context keeps that alive, and as long as it lives the context is not unloaded. No field leads from one to the other:
-// both have a native part, and the context's part has the LoaderAllocator's address among its first words. So this
-// searches for that address after a handle that leads back to the context: the memory of an unloaded context may belong
-// to something else by now. One walk of the heap, a thousand bytes per context. Throws Error, Interrupted. One thread.
+// ContextAllocators: the managed LoaderAllocator of each collectible AssemblyLoadContext. Every object whose type
+// belongs to the context keeps the LoaderAllocator alive, and as long as the LoaderAllocator lives the context is not
+// unloaded. No field leads from the context to its LoaderAllocator: both have a native part, and the context's part has
+// the address of the LoaderAllocator's part among its first words. This class searches for that address, behind a
+// handle that leads back to the context; the handle shows that the memory still belongs to the context. One walk of the
+// heap, a thousand bytes per context. Throws Error, Interrupted. One thread.
 #pragma once
 #include "snapshot/snapshot.h"
 

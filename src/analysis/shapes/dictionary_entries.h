@@ -8,7 +8,7 @@
 namespace dnheap {
 
 struct DictionaryEntry {
-  Address key = 0, value = 0; // null if unreadable, or if the entry was removed
+  Address key = 0, value = 0; // 0: null, unreadable, or the entry was removed
 };
 
 // Returns the entries in the order of the dictionary's array. Nullopt if it does not have the fields of a Dictionary,

@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u32 most_slots = 8200;       // per type: an array's element has no more
+constexpr u32 most_slots = 8200;       // per type; an element of an array never has more
 constexpr u32 most_numbers = 1u << 31; // in total: further types get one number each
 
 u32 slots_of(const ObjectLayout &layout, u64 p) {

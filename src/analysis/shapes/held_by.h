@@ -1,8 +1,8 @@
-// HeldBy: the name of the field that holds each of some objects, for inspectors: HoldingFields for objects given by
-// address. Garbage does not count as a holder, so an object that only garbage refers to has none; but if no root at all
-// is known, all objects count as holders. Inner parts of the objects themselves do not count either (a timer's inner
-// objects, a delegate's list). One parallel pass over all references of the heap, and Snapshot::live(); a bit per
-// possible object address, and some 16 bytes per object. Throws Interrupted. One thread.
+// HeldBy: names the field that holds an object. For inspectors: HoldingFields for objects given by address. Garbage
+// does not count as a holder, so an object that only garbage refers to has none; but if no root at all is known, all
+// objects count as holders. Inner parts of the objects themselves (a timer's inner objects, a delegate's list) do not
+// count as holders either. One parallel pass over all references of the heap, and Snapshot::live(); a bit per possible
+// object address, and some 16 bytes per object. Throws Interrupted. One thread.
 #pragma once
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"

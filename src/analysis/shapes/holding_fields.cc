@@ -129,7 +129,7 @@ private:
   const References &references_;
   ReferenceReader reader_;
   const Format format_;
-  std::vector<HoldingField> further_; // holders other than the one that was met first
+  std::vector<HoldingField> further_; // holders that were found after the first one
   u64 limit_ = 1 << 20;
   Queue<Unread, 16> objects_;
   Queue<Waiting, 64> waiting_;

@@ -1,5 +1,5 @@
-// HoldingFields: the field that holds each of some objects, so that waste is named by what a programmer can change. One
-// parallel pass over all references of the heap; 4 bytes per object asked about, and 8 for each further field that
+// HoldingFields: finds for each of some objects the field that holds it, because a programmer can change that field.
+// One parallel pass over all references of the heap; 4 bytes per object asked about, and 8 for each further field that
 // holds one of them. One thread.
 //
 // If several fields hold an object, it counts for one of them only: the one that holds most bytes of all objects asked

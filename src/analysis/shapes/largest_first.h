@@ -1,4 +1,4 @@
-// largest_first: sorts the groups that an inspector has counted for people to read. Linear but for the sorting; any
+// largest_first: sorts the groups that an inspector has counted, so that people read the largest first. n log n; any
 // thread.
 #pragma once
 #include <algorithm>

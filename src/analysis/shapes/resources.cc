@@ -77,7 +77,7 @@ void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answe
       break;
     }
     answer.completeness->notes.add(type + " does not have the fields for the state of such an object: the state of " +
-                                   count_text(count) + " objects is unknown");
+                                   count_text(count) + (count == 1 ? " object is unknown" : " objects is unknown"));
   }
 }
 

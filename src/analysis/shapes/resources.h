@@ -17,7 +17,7 @@ namespace dnheap {
 using StateFunction = std::optional<std::string> (*)(FieldReader &fields, const Runtime &runtime, Address object);
 
 struct ResourceKind {
-  const char *base = "";         // the type or a base type of it
+  const char *base = "";         // the name of the type, or of one of its base types
   StateFunction state = nullptr; // null: the kind has no state
 };
 

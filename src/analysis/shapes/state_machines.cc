@@ -20,7 +20,7 @@ std::size_t closing_bracket(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-// Removes the types that hold lambdas' variables, because they are no part of a method's name.
+// Removes the types that hold lambdas' variables, because they are not part of a method's name.
 std::string_view without_closures(std::string_view type) {
   for (std::size_t at = type.rfind("+<>c"); at != type.npos && at > 0; at = type.rfind("+<>c")) {
     if (type.find('+', at + 1) != type.npos)

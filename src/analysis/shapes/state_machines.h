@@ -1,6 +1,7 @@
-// StateMachines: the types that compilers make of asynchronous methods: they have the method's variables, the number of
-// the await where it is suspended, and the object that it awaits there. Recognized by the names that C# and Visual
-// Basic give. Some µs per type, once; then look-ups. One thread; returned shapes may be read by any.
+// StateMachines: the types that compilers make of asynchronous methods. Such a type has fields for the method's
+// variables, for the number of the await where the method is suspended, and for the object that it awaits there.
+// Recognized by the names that C# and Visual Basic give. Some µs per type, once; then look-ups. One thread; returned
+// shapes may be read by any.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 
@@ -8,8 +9,8 @@
 
 namespace dnheap {
 
-// Offsets are from the beginning of the machine; for a struct inside another object, that is its first field less a
-// pointer.
+// Offsets are from the beginning of the machine. For a struct inside another object, the beginning is one pointer
+// before its first field.
 struct MachineShape {
   Address method_table = 0;
   std::string method;              // "Shop.Cart.Pay"
@@ -17,7 +18,7 @@ struct MachineShape {
   std::vector<u64> awaiters;       // references; the one that is not null is the awaited object
   bool has_awaiter_fields = false; // true even if the fields hold no references
   bool may_yield = true;           // false: it certainly has no await of Task.Yield()
-  bool is_state_known = true;      // false: the type's fields are unknown, only its method is known
+  bool is_state_known = true;      // false: only the method is known, the type's fields are unknown
   bool are_awaiters_known = true;  // the same for the awaiters
   ResumePoint resumes_at = {};     // of a suspended runtime-async call, which has no such type
 };

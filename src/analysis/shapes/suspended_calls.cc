@@ -223,7 +223,7 @@ std::string SuspendedCalls::next_method_of(Address task) {
   return "";
 }
 
-// Every call has references to its context and its exception; the first other one is the awaiter.
+// Every call refers to its context and its exception; its first reference to something else is the awaiter.
 Address SuspendedCalls::awaiter_in(Address call) {
   ReferenceReader reader(snapshot_.references());
   OpenedObject opened;

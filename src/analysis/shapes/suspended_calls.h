@@ -38,7 +38,7 @@ public:
   // `state_object`: RuntimeAsyncTask.m_stateObject.
   Chain chain_of(Address state_object);
 
-  // The running part of a task whose chain is being resumed: the innermost method, which has no Continuation meanwhile.
+  // The innermost method of a task whose chain is being resumed: it runs, and has no Continuation while it does.
   struct Running {
     Address task = 0;   // the RuntimeAsyncTask
     Address caller = 0; // the Continuation of the method that awaits the running one; 0: none
@@ -48,11 +48,12 @@ public:
   // Returns the running methods of all threads; walks all stacks.
   std::vector<Running> find_running();
 
-  // Returns the method whose pending call the object holds: for a call its own; for a RuntimeAsyncTask and the leaf of
-  // its chain the outermost of its calls. Empty if it is none of these, or the method is unknown.
-  std::string method_of(Address object);
-  // Returns the method of a RuntimeAsyncTask's calls that resumes first; empty if it is no such task, or the method is
+  // Returns the method whose pending call the object holds: for a call its own method; for a RuntimeAsyncTask, and for
+  // the leaf of its chain, the method of the outermost call. Empty if the object is none of these, or the method is
   // unknown.
+  std::string method_of(Address object);
+  // Returns which method of a RuntimeAsyncTask's calls resumes first; empty if the object is not such a task, or the
+  // method is unknown.
   std::string next_method_of(Address task);
 
   // Returns the name of the variable at that offset in a call's Continuation, from the metadata and the symbols beside
@@ -85,9 +86,9 @@ private:
   FieldReader fields_;
   const BaseTypes bases_;
   std::map<std::pair<Address, i32>, const MachineShape *> by_place_;
-  std::map<std::pair<std::string, i32>, MachineShape> shapes_; // keyed by name, because recompiled code is the same
-                                                               // method
-  std::map<Address, bool> contexts_;                           // by type
+  // By name, because a recompiled method is still the same method.
+  std::map<std::pair<std::string, i32>, MachineShape> shapes_;
+  std::map<Address, bool> contexts_; // by type
   std::map<std::string, u64> unknown_;
   std::unique_ptr<SourceLines> symbols_;                    // made when a variable is first asked for
   std::map<Address, std::vector<SavedVariable>> variables_; // by the place where the call resumes

@@ -12,15 +12,15 @@ struct TypedObject {
   Address address = 0, method_table = 0;
 };
 
-// Returns the types that occur in the heap and pass, ascending; never Free.
+// Returns the types in the heap for which `passes` is true, ascending; never Free.
 std::vector<Address> types_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
-// Returns the objects by address, whatever the number of threads. `method_tables`: ascending.
+// Returns the objects of these types, by address. `method_tables`: ascending.
 std::vector<TypedObject> objects_of(const Snapshot &snapshot, const std::vector<Address> &method_tables);
-// Returns the objects of the types that pass.
+// Returns the objects of the types for which `passes` is true.
 std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
-// Returns the number of objects of the types that pass, without a walk: the tally has it. Never Free.
+// Returns the number of these objects without a walk, from the tally. Free does not count.
 u64 count_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
 std::vector<Address> addresses_of(const std::vector<TypedObject> &objects);

@@ -10,8 +10,9 @@ namespace dnheap {
 
 // `what`: "it", "such a cache".
 inline std::string unknown_shape_note(u64 count, std::string_view type, std::string_view what) {
-  return fmt::format("{} objects of the type {} do not have the fields that {} should have: they are left out",
-                     count_text(count), type, what);
+  return fmt::format("{} object{} of the type {} {} not have the fields that {} should have: {} left out",
+                     count_text(count), count == 1 ? "" : "s", type, count == 1 ? "does" : "do", what,
+                     count == 1 ? "it is" : "they are");
 }
 
 } // namespace dnheap

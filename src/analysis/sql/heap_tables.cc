@@ -92,7 +92,7 @@ bool is_address(const SqlTable &table, int column) {
 }
 
 [[noreturn]] void refuse_text() {
-  throw UsageError("query: an address is a number here: 0x7f… without quotes around it");
+  throw UsageError("query: an address is a number: write 0x7f… without quotes around it");
 }
 
 // Refuses to compare an address with a text: a text never equals a number, so the result would be empty without a
@@ -158,7 +158,7 @@ int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlit
     if (looks_up && sqlite3_value_type(values[0]) == SQLITE_TEXT &&
         is_address(*static_cast<Table *>(cursor->pVtab)->row, plan - 1))
       refuse_text();
-    // A value that is no integer equals no address; SQLite compares the returned rows itself once more.
+    // A value that is not an integer equals no address; SQLite compares the returned rows once more itself.
     static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);
   });
 }

@@ -45,7 +45,8 @@ public:
   // Returns the owners as `retained` shows them, or as `retained --plain` does.
   Holding &holding(bool is_plain);
 
-  // Keeps an error in a row for the caller of SQLite, which has no exceptions itself.
+  // Keeps an error that occurred while a row was made; throw_error() throws it, as no exception may pass through
+  // SQLite.
   void keep_error() { error_ = std::current_exception(); }
   void throw_error() {
     if (error_)

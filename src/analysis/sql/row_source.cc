@@ -181,8 +181,7 @@ public:
     settle();
   }
   bool at_end() const override { return place_ >= found_.size(); }
-  // The same for a row however it was found: SQLite uses it to merge the results of two look-ups of one question (a or
-  // b).
+  // A row has the same id however it was found: SQLite merges the results of two look-ups (a or b) by it.
   i64 row_id() const override { return static_cast<i64>(u64{source_number_} << 32 | found_[place_].nth); }
   void tell(sqlite3_context *context, int column) override {
     const Found &here = found_[place_];

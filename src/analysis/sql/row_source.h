@@ -13,7 +13,7 @@ namespace dnheap {
 class SqlRows {
 public:
   virtual ~SqlRows() = default;
-  // Moves to the first row of all (column < 0), or of those with that value in a column that has a look-up.
+  // Moves to the first of all rows (column < 0), or to the first row with that value in a column that has a look-up.
   virtual void begin(int column, i64 value) = 0;
   virtual void next() = 0;
   virtual bool at_end() const = 0;

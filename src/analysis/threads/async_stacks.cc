@@ -14,7 +14,7 @@ namespace {
 constexpr u32 none = ~u32{0};
 constexpr u64 block = 4096;         // methods per parallel step
 constexpr u32 deepest = 1000;       // frames of a stack
-constexpr u64 most_parts = 1 << 24; // stacks that are kept apart while they are counted; no more are counted
+constexpr u64 most_parts = 1 << 24; // different stacks while they are counted; further ones are not counted
 constexpr u64 most_inner = 1 << 20; // tasks that one method awaits at once
 
 enum Progress : u8 { not_met, being_built, built };
@@ -143,7 +143,7 @@ void AsyncStacks::build(TaskNumber outermost) {
 void AsyncStacks::finish(TaskNumber method, const Inner &inner) {
   first_part_[method] = static_cast<u32>(parts_.size());
   const u32 frame = frame_of(method);
-  std::set<u32> things; // each counts once, however many of them the method awaits
+  std::set<u32> things; // each kind of thing counts once, however many of its kind the method awaits
   auto innermost = [&](AwaitedThing awaited) {
     const u32 thing = thing_number(std::move(awaited));
     if (things.insert(thing).second)

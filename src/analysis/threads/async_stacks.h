@@ -20,9 +20,9 @@ struct AwaitedThing {
 struct AsyncFrame {
   std::string method;
   std::optional<i32> state;
-  Address machine = 0;             // the type of its state machine; 0: none, or unknown
-  Address method_desc = 0, ip = 0; // of a runtime-async call: the method, and where it resumes; 0: no such call, or
-                                   // unknown
+  Address machine = 0; // the type of its state machine; 0: none, or unknown
+  // For a runtime-async call: the method, and where it resumes; 0: not such a call, or unknown.
+  Address method_desc = 0, ip = 0;
   auto operator<=>(const AsyncFrame &) const = default;
 };
 
@@ -31,7 +31,7 @@ struct AsyncStack {
   bool is_cut = false;            // further outer frames are left out
   AwaitedThing awaits;
   u64 count = 0;
-  u64 calls = 0;                // pending methods that are on this stack, and on none before
+  u64 calls = 0;                // pending methods that are on this stack, and on no earlier one
   TaskNumber example = no_task; // the innermost method's task on one of these stacks
 };
 
@@ -43,10 +43,10 @@ public:
   // The most frequent first, then by methods.
   const std::vector<AsyncStack> &stacks() const { return stacks_; }
   u64 pending_methods() const { return pending_; }
-  u64 shared() const { return shared_; }  // methods whose stack ends at a method on another one's stack
+  u64 shared() const { return shared_; }  // methods whose stack ends at a method that is on another stack
   u64 cycles() const { return cycles_; }  // methods that await themselves, through others
   bool is_cut() const { return is_cut_; } // there are more stacks than were counted
-  // Returns for each task the stack that it is on, the first of several; ~0: none. By TaskNumber.
+  // Returns by TaskNumber the first stack on which each task is; ~0: it is on no stack.
   std::vector<u32> stack_of_each() const;
 
 private:
@@ -89,9 +89,9 @@ private:
   FieldReader fields_;
   const unsigned threads_;
   const Watch watch_;
-  TaskPairs sources_; // pairs (task that is no method, a task that it waits for), sorted
+  TaskPairs sources_; // pairs (a task that is not a method, a task that it waits for), sorted
   // By task.
-  std::vector<TaskNumber> awaited_; // no_task: nothing, or something that is no task
+  std::vector<TaskNumber> awaited_; // no_task: nothing, or something that is not a task
   std::vector<u8> progress_;
   std::vector<bool> is_awaited_;  // by a method
   std::vector<bool> is_on_stack_; // on a stack of a method that awaits it

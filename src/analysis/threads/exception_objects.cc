@@ -83,7 +83,7 @@ void ExceptionObjects::read_earlier(ExceptionObject &to) {
   }
 }
 
-// NativeAOT keeps the return address of each call, innermost first; a marker that is no address shows where the
+// NativeAOT keeps the return address of each call, innermost first; a marker, which is not an address, shows where the
 // exception was thrown again.
 void ExceptionObjects::read_native_stack(ExceptionObject &to) {
   constexpr u64 most_calls = 1 << 16;

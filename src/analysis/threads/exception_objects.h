@@ -1,5 +1,5 @@
-// ExceptionObjects: the exceptions on the heap, their contents, and which thread is handling which. Listing them all
-// takes two walks of the heap, and some µs each; reading a known one needs no walk. One thread.
+// ExceptionObjects: the exceptions on the heap, their contents, and which thread is handling which. To list all
+// exceptions takes two walks of the heap, and some µs per exception; to read a known one needs no walk. One thread.
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
@@ -21,10 +21,10 @@ struct ExceptionObject {
   std::vector<Address> inners;    // all inner exceptions of an AggregateException, at most 1,000; else the single one,
                                   // if any
   std::vector<Address> methods;   // MethodDescs of the calls that it passed through, innermost first
-  std::vector<Address> ips;       // for each call the instruction that called or failed
+  std::vector<Address> ips;       // for each call: the instruction that called the next method, or failed
   bool is_stack_known = true;
-  // Calls that are kept as text only, as Exception.StackTrace names them: those from before it was thrown again, or
-  // those of a static constructor that failed. Innermost first, at most 1,000.
+  // Calls of which the exception keeps only the text, as in Exception.StackTrace: calls from before it was thrown
+  // again, or calls of a static constructor that failed. Innermost first, at most 1,000.
   std::vector<std::string> earlier;
 };
 
@@ -46,7 +46,7 @@ public:
   // Returns the types of the inner exceptions, most frequent first: "System.TimeoutException ×3, Shop.Failure"; empty
   // if there are none.
   std::string inner_types(const ExceptionObject &of) const;
-  // Returns them by thread. Adds to `problems` what could not be read.
+  // Returns the exceptions that threads are handling, by thread. Adds to `problems` what could not be read.
   std::vector<ExceptionInFlight> in_flight(Notes &problems);
 
 private:

@@ -1,6 +1,6 @@
 // PoolStands: the workers of .NET's own thread pool by the state that their stacks show: idle, or blocked and by what.
-// The pool itself counts only those that wait for a task. Every answer that counts workers takes this count, so that no
-// two differ. Costs a look at each thread. One thread.
+// The pool itself counts only workers that wait for a task as blocked. Every answer takes its numbers of workers from
+// here, so that no two answers differ. Costs a look at each thread. One thread.
 #pragma once
 #include "analysis/threads/thread_text.h"
 
@@ -14,17 +14,16 @@ struct PoolStands {
   u64 workers = 0, idle = 0, blocked = 0;
   std::map<std::string, u64> waits; // "a lock" → number of blocked workers
   u64 queued = 0;                   // work items that wait for a worker
-  bool is_queue_cut = false;        // there are more
+  bool is_queue_cut = false;        // true: more items wait than `queued`
   // Returns "3 for a lock, 1 for a task"; empty if no worker is blocked.
   std::string text() const;
-  // Nobody is there for what waits, and more than a moment's work does: half of the workers are blocked, or each has
-  // two more to do.
+  // True if work waits, no worker is idle, and half of the workers are blocked or at least two items wait per worker.
   bool is_starved() const;
   // "40 work items wait for a worker, and of 19 workers 19 are blocked: 19 for a lock"
   std::string starved_text() const;
 };
 
-// `waits`: for each thread what it waits for. The queues are left to the caller.
+// `waits`: for each thread what it waits for. The caller sets `queued`.
 PoolStands find_pool_stands(const Runtime &runtime, std::span<const ThreadData> threads,
                             std::span<const WaitText> waits);
 

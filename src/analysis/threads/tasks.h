@@ -31,7 +31,7 @@ const char *name_of(TaskStatus status);
 TaskStatus status_of(u32 state_flags);
 inline bool is_done(TaskStatus status) { return status >= TaskStatus::ran_to_completion; }
 
-// A type of tasks, or of boxes of pooled ValueTasks, which are no tasks.
+// A type of tasks, or of boxes of pooled ValueTasks (these boxes are not tasks).
 struct TaskType {
   Address method_table = 0;
   std::string name;
@@ -40,9 +40,9 @@ struct TaskType {
   std::optional<u64> source_at;       // in the task that ValueTask.AsTask() makes: the reference to what it waits for
   // The rest is for boxes and suspended calls.
   bool is_box = false;
-  bool is_suspended_call = false;        // the call of a runtime-async method, which is no box
-  u64 machine_at = 0;                    // for a struct its beginning, less a pointer; else the reference to it
-  bool is_machine_reference = false;     // in debug builds and asynchronous iterators
+  bool is_suspended_call = false;    // the call of a runtime-async method; it is not a box
+  u64 machine_at = 0;                // for a struct: its beginning less one pointer; else where the reference to it is
+  bool is_machine_reference = false; // in debug builds and asynchronous iterators
   const MachineShape *machine = nullptr; // for structs
 };
 
@@ -92,7 +92,7 @@ public:
   }
   // Returns the object that a pending method awaits; 0 if unknown or none.
   Address awaited(TaskNumber task) const { return columns_[task].awaited; }
-  // True for a suspended call that awaits nothing any more and was handed to a SynchronizationContext or a
+  // True for a suspended call that no longer awaits anything, and was handed to a SynchronizationContext or a
   // TaskScheduler.
   bool is_in_context(TaskNumber task) const { return columns_[task].is_in_context; }
   // Returns the task or method that it awaits; no_task if it awaits something else.
@@ -102,7 +102,7 @@ public:
   // Returns the task at that address, or the method whose state machine it is (asynchronous iterators); for a
   // RuntimeAsyncTask the outermost of its suspended calls.
   TaskNumber behind(Address awaited) const;
-  // Returns the RuntimeAsyncTask of a suspended call; no_task if it is no such call, or its task is unknown.
+  // Returns the RuntimeAsyncTask of a suspended call; no_task if `call` is not one, or its task is unknown.
   TaskNumber task_of_call(TaskNumber call) const {
     return type(call).is_suspended_call ? columns_[call].other : no_task;
   }
@@ -114,15 +114,17 @@ public:
   const SuspendedCalls &suspended_calls() const { return calls_; }
   // Returns what continues when the pending task is done, at most `limit` objects.
   std::vector<Continuation> continuations(TaskNumber task, u64 limit);
-  // Returns which tasks each task that is no method waits for (Task.WhenAll and the like): pairs of pending ones,
-  // sorted. Such a task does not refer to these, so the pairs come from their continuations.
+  // Returns the tasks that tasks like those of Task.WhenAll (pending, not methods) wait for: pairs (the waiting task, a
+  // pending task that it waits for), sorted. The waiting task does not refer to the others, so the pairs come from the
+  // others' continuations.
   TaskPairs sources(const Watch &watch);
-  // Returns pending tasks that were started with AttachedToParent, each after the task that waits for it; sorted.
+  // Returns pairs (parent, child) of pending tasks whose child was started with AttachedToParent, so that the parent
+  // waits for it; sorted.
   TaskPairs children();
   // True if nobody looked at the exception of a faulted task; nullopt: unknown.
   std::optional<bool> is_unobserved(TaskNumber task);
-  // Returns the method of a task that calls a delegate: "Shop.Cart.Pay"; empty if it calls none, or the method is
-  // unknown.
+  // Returns the method of the delegate that a task calls: "Shop.Cart.Pay"; empty if it calls no delegate, or the method
+  // is unknown.
   std::string delegate_method(TaskNumber task);
 
 private:
@@ -145,7 +147,7 @@ private:
     Step step = Step::end;
     ContinuationKind kind = ContinuationKind::callback; // used for Step::end
     u64 next_at = 0;                                    // the reference that leads on
-    bool ends_in_callback = false; // if the target is no method, the delegate itself is the continuation
+    bool ends_in_callback = false; // if the target is not a method, the delegate itself is the continuation
   };
 
   void add_type(Address method_table, bool is_task);

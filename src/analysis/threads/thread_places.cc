@@ -23,7 +23,7 @@ std::string in_words(const WaitText &wait, bool is_many) {
 
 } // namespace
 
-// Returns the innermost method that is no part of .NET's own waiting; a method of the program, if there is one near.
+// Returns the innermost method that is not part of .NET's own waiting; if a method of the program is near, that one.
 std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText &wait) const {
   u64 looked_at = 0;
   for (u64 i = wait.frames; i < stack.frames.size() && looked_at < frames_looked_at; ++i) {
@@ -51,7 +51,7 @@ void ThreadPlaces::add(u32 thread, const WalkedStack &stack, const WaitText &wai
     return;
   const std::string method = method_behind(stack, wait);
   ++counts_[in_words(wait, true)][method];
-  // The runtime calls finalizers from the outermost frame, since .NET 10 through one method of its own.
+  // Finalize() is the outermost frame; since .NET 10 the second, as a method of the runtime calls it.
   constexpr u64 outermost = 2;
   for (u64 i = frames.size() - std::min<u64>(frames.size(), outermost); i < frames.size() && finalizer_.empty(); ++i)
     if (frames[i]->method_desc)

@@ -1,5 +1,5 @@
-// ThreadPlaces: describes for findings where threads are: most of them, the finalizer thread, any one. It is given each
-// thread's stack once, and keeps a count per place. One thread.
+// ThreadPlaces: describes for findings where the most threads are, where the finalizer thread is, and where any one
+// thread is. The caller adds each thread's stack once; only a count per place is kept. One thread.
 #pragma once
 #include "analysis/names/framework_names.h"
 #include "analysis/threads/thread_text.h"
@@ -17,9 +17,9 @@ public:
 
   // `thread`: its index in the list of threads.
   void add(u32 thread, const WalkedStack &stack, const WaitText &wait);
-  // Returns "sleeps in Shop.Loader.Run", "waits for an event"; "runs" if nothing shows where.
+  // Returns "sleeps in Shop.Loader.Run", "waits for an event"; "runs" if the stack does not show where.
   std::string of(const WalkedStack &stack, const WaitText &wait) const;
-  // Returns the largest group and the method of the program that most of it is in: "700 of them sleep, in
+  // Returns the largest group of threads, and the program's method in which most of these are: "700 of them sleep, in
   // Shop.Poller.Run". Empty if no two threads are alike.
   std::string most() const;
   // Returns "waits for an event in Shop.Handle.Finalize"; empty if no thread runs a finalizer.

@@ -85,7 +85,7 @@ private:
       if (head && tail && item && length && length <= slots_left_ && (length & (length - 1)) == 0) {
         slots_left_ -= length;
         for (u32 i = 0; i < length; ++i) {
-          // A closed segment has a Tail beyond its capacity; its empty slots are recognized by themselves.
+          // A closed segment has a Tail beyond its capacity; the slots themselves show which of them are empty.
           if (*tail - *head < length && i >= *tail - *head)
             break;
           const u64 slot = (*head + i) & (length - 1);

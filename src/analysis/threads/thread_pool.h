@@ -27,7 +27,7 @@ struct ThreadPool {
   std::vector<QueuedWork> queued;    // by count
   std::set<Address> suspended_tasks; // queued RuntimeAsyncTasks, whose calls are about to resume
   u64 queued_items = 0;
-  bool is_cut = false; // there are more items than were read
+  bool is_cut = false; // true: the queues have more items than were read
 };
 
 ThreadPool read_thread_pool(const Snapshot &snapshot);

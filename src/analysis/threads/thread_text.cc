@@ -40,7 +40,7 @@ constexpr Wait waits[] = {
     {"System.Threading.ReaderWriterLockSlim.", "a lock (ReaderWriterLockSlim)"},
     {"System.Threading.SemaphoreSlim.", "a semaphore"},
     {"System.Threading.ManualResetEventSlim.", "an event"},
-    // Methods behind these names: which of the two it is, in_collection() says.
+    // in_collection() decides by the methods' names whether the wait is for an item or a place.
     {"System.Collections.Concurrent.BlockingCollection<", wait_for_item},
     {"System.Threading.CountdownEvent.", "a countdown"},
     {"System.Threading.Barrier.", "a barrier"},
@@ -56,20 +56,22 @@ constexpr Wait waits[] = {
     {"System.ConsolePal", "the console"},
 };
 
-// Both end in a wait for a semaphore.
+// Adding and taking both wait for a semaphore inside.
 const char *in_collection(std::string_view method) {
   const u64 name = method.rfind('.');
   const std::string_view last = method.substr(name == method.npos ? 0 : name + 1);
   return last.starts_with("Add") || last.starts_with("TryAdd") ? wait_for_place : wait_for_item;
 }
 
-// Waits that others use inside: for Monitor.Wait within SemaphoreSlim.Wait the outer one is what the program called.
+// True for waits that other waits use inside: if SemaphoreSlim.Wait calls Monitor.Wait, the program called the outer
+// one.
 bool is_inner(std::string_view text) {
   return text == "a pulse (Monitor.Wait)" || text == "a wait handle" || text == "a lock" || text == "an event" ||
          text == "a lock (System.Threading.Lock)"; // NativeAOT uses it for Monitor
 }
 
-// Native calls at the inner end of the others, and .NET's own wait code on Unix where the runtime's is not used.
+// True for native calls at the inner end of waits, and for .NET's own wait code on Unix where that of the runtime is
+// not used.
 bool is_stub(std::string_view method) {
   constexpr std::string_view begins[] = {"Interop+",
                                          stub_class,
@@ -151,7 +153,7 @@ MethodText frame_text(const Runtime &runtime, const StackFrame &frame) {
   return frame.method_desc ? runtime.method_text(frame.method_desc) : place_text(runtime.target(), frame.ip);
 }
 
-// The method that waits is the first one that is no part of waiting.
+// The method that waits is the first one that is not itself part of waiting.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
   WaitText out;
   u64 looked_at = 0;
@@ -177,7 +179,7 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
     out.frames = i + 1;
     const bool is_of_collection = found->text == wait_for_item;
     if (is_of_collection && out.text.empty())
-      break; // it works
+      break; // the thread works
     if (is_of_collection ? out.text == "a semaphore" : out.text.empty() || is_inner(out.text)) {
       out.text = is_of_collection ? in_collection(method) : found->text;
       out.is_idle = found->is_idle;
@@ -278,8 +280,7 @@ ThreadsOfSubject threads_of_subject(const std::vector<ThreadData> &threads, cons
   // Managed ids and OS ids both count from 1 in a container.
   if (!out.threads.empty() && !by_managed_id.empty() && by_managed_id[0].os_id != decimal) {
     const ThreadData &other = by_managed_id[0];
-    out.note = subject +
-               " is taken for an OS id; it is also the managed id of another thread; to mean that one, give " +
+    out.note = subject + " is taken for an OS id; it is also the managed id of another thread; for that thread give " +
                (other.os_id ? "its OS id " + std::to_string(*other.os_id) : hex(other.address));
   }
   if (out.threads.empty())

@@ -21,30 +21,30 @@ std::string thread_state(const ThreadDetails &details);
 std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
 // Returns the frame's method; if that is unknown, module and offset or, outside of modules, the address.
 MethodText frame_text(const Runtime &runtime, const StackFrame &frame);
-MethodText place_text(const Target &target, Address ip); // for an address in no known method
+MethodText place_text(const Target &target, Address ip); // for an address that is not in a known method
 struct WaitText {
-  std::string text;     // "a lock", "sleep"; empty: it does not wait, or in an unknown way
+  std::string text;     // "a lock", "sleep"; empty: it does not wait, or it is unknown how it waits
   u64 frames = 0;       // number of innermost frames that are part of waiting
-  bool is_idle = false; // one of .NET's own threads without work
+  bool is_idle = false; // it is one of .NET's own threads, and has no work
 };
 // Finds out by the innermost methods what a thread waits for.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);
 // True if a wait by .NET's own wait subsystem has a time limit, false if it has none. Nullopt if the innermost methods
 // do not show it, for example because the native call is inlined.
 std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &stack);
-// True if the wait may end by itself, as far as its methods show: after some time (ReaderWriterLockSlim.TryEnter…), or
-// by cancellation, if its arguments refer to a CancellationTokenSource.
-// `is_limit_noted`: the runtime has noted that the wait has no time limit.
+// True if the wait may end by itself as far as its methods show: after some time (ReaderWriterLockSlim.TryEnter…), or,
+// if an argument refers to a CancellationTokenSource, by cancellation.
+// `is_limit_noted`: the runtime has recorded that the wait has no time limit.
 bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted);
 // The result of waits_for() for GC.WaitForPendingFinalizers.
 inline constexpr const char *wait_for_finalizers = "finalizers";
-// The same of BlockingCollection.
+// Results of waits_for() for BlockingCollection.
 inline constexpr const char *wait_for_item = "an item in a BlockingCollection",
                             *wait_for_place = "a free place in a BlockingCollection";
 
 // The reason why a thread's stack, or the list of threads, is incomplete.
 struct StackProblem {
-  std::optional<u64> os_id; // absent: no single thread
+  std::optional<u64> os_id; // absent: the problem is not that of a single thread
   std::string why;
 };
 // Returns the table `problems`: one row for each reason, in their order, with its threads. Text shows the table only if

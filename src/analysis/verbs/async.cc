@@ -33,7 +33,7 @@ constexpr u64 few_looks = u64{1} << 27; // limit of looks at objects, for all ki
 
 // Returns what would be freed with the methods of each stack and the tasks between them. Costs a search per stack,
 // because callers and callees share much that none of them retains alone. Nullopt: not searched, because there are too
-// many kinds, and this one retains less by itself than those searched.
+// many kinds of stacks, and this one retains less by itself than those that were searched.
 std::vector<std::optional<u64>> retained_by(const Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
@@ -140,7 +140,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
   if (retained)
     if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
       table.notes.push_back(
-          fmt::format("what would be freed is computed for {} kinds; none of the {} others holds as much alone",
+          fmt::format("Retained is computed for {} kinds of calls; none of the {} others holds as much by itself",
                       count_text(retained->size() - static_cast<u64>(others)), count_text(static_cast<u64>(others))));
   return table;
 }
@@ -154,7 +154,7 @@ report::Table tasks_table(Tasks &tasks) {
   Lines lines;
   for (TaskNumber task = 0; task < tasks.count(); ++task) {
     if (!tasks.type(task).flags_at)
-      continue; // no task, but an object that is reused after completion
+      continue; // not a task, but an object that is reused after completion
     Line &line = lines[{tasks.type_number(task), tasks.status(task)}];
     const bool unobserved = tasks.is_unobserved(task).value_or(false);
     if (!line.count || (unobserved && !line.unobserved))
@@ -182,8 +182,8 @@ report::Table tasks_table(Tasks &tasks) {
       .table("tasks", "Tasks by status", sorted);
 }
 
-// Returns the workers by their stacks, as `report` counts them; where no thread is known to be a worker, as in
-// NativeAOT, the pool's own numbers.
+// Returns the workers by their stacks, as `report` counts them. If no thread is known to be a worker (NativeAOT),
+// returns the pool's own numbers.
 PoolStands stands_of_pool(const Snapshot &snapshot, const ThreadPool &pool) {
   PoolStands out;
   Notes problems; // said where threads are listed
@@ -203,7 +203,7 @@ PoolStands stands_of_pool(const Snapshot &snapshot, const ThreadPool &pool) {
   return out;
 }
 
-// Returns the pool's numbers in words; empty: they are not worth it.
+// Returns the pool's numbers in words; empty if they are unknown.
 std::string pool_text(const PoolWorkers &pool, const PoolStands &stands) {
   if (!pool.existing)
     return "";
@@ -214,8 +214,9 @@ std::string pool_text(const PoolWorkers &pool, const PoolStands &stands) {
                                       : "are busy",
                        count_text(stands.queued), stands.is_queue_cut ? "+" : "", stands.queued == 1 ? "" : "s");
   return "STARVED: " + stands.starved_text() +
-         (pool.most && stands.workers >= *pool.most ? "; there may be no more workers"
-                                                    : "; more workers come one by one");
+         (pool.most && stands.workers >= *pool.most ? fmt::format("; the pool has its maximum of {} worker{}",
+                                                                  count_text(*pool.most), *pool.most == 1 ? "" : "s")
+                                                    : "; the pool adds workers one by one");
 }
 
 report::Table pool_table(const ThreadPool &pool, const PoolStands &stands) {
@@ -288,24 +289,24 @@ report::Answer answer_async(const Snapshot &snapshot, const Question &question) 
     answer.headline.facts += "; thread pool " + pool_text(pool.workers, stands);
   answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
-    answer.completeness->notes.add(fmt::format("{} call{} something that others await as well (\"…, as others do\"): "
-                                               "it is on the stack of one of these, so that each call counts once",
-                                               count_text(stacks.shared()),
-                                               stacks.shared() == 1 ? " awaits" : "s await"));
+    answer.completeness->notes.add(
+        fmt::format("{} call{} something that others await as well (\"…, as others do\"): this is on the stack of one "
+                    "of them only, so that each call counts once",
+                    count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
   if (stacks.cycles())
     answer.completeness->notes.add(
         stacks.cycles() == 1
             ? "a method awaits itself, through others: it never ends"
             : fmt::format("{} methods await themselves, through others: they never end", count_text(stacks.cycles())));
   if (stacks.is_cut())
-    answer.completeness->notes.add("there are more stacks than are counted");
+    answer.completeness->notes.add("there are more different stacks than can be counted: some calls are missing");
   if (const u64 broken = tasks.broken_chains())
     answer.completeness->notes.add(fmt::format("the calls of {} task{} are only partly known: their chains lead to an "
-                                               "object that is no call, or to a call of another task",
+                                               "object that is not a call, or to a call of another task",
                                                count_text(broken), broken == 1 ? "" : "s"));
   for (const auto &[why, places] : tasks.suspended_calls().unknown())
-    answer.completeness->notes.add(fmt::format("{} place{} where calls go on lead to no method: {}", count_text(places),
-                                               places == 1 ? "" : "s", why));
+    answer.completeness->notes.add(fmt::format("for {} place{} where calls resume the method is unknown: {}",
+                                               count_text(places), places == 1 ? "" : "s", why));
   add_name_notes(snapshot, answer);
   if (!stacks.stacks().empty())
     answer.next_command =

@@ -91,8 +91,8 @@ public:
       return RE2::PartialMatch(owner.full_name(), *expression_);
     if (limit_.of == Limit::Of::signature)
       return owner.signature.starts_with(limit_.name);
-    // Either name means both what the owner holds alone and what it comes first of: that changes as soon as a second
-    // one refers to it.
+    // Either name means both what the owner holds alone, and the shared objects of which it is the first owner: the
+    // former become the latter as soon as a second owner refers to them.
     return owner.name == limit_.name || owner.full_name() == limit_.name || owner.name + and_others == limit_.name ||
            (owner.is_shared() && limit_.name == Record::Owner::all_shared);
   }
@@ -162,7 +162,7 @@ u64 most_of(const Limit &limit, u64 before) {
   return more >= 0x1p63 ? ~u64{0} : capped_sum(before, static_cast<u64>(more));
 }
 
-// Returns the outcomes that exceed the limit, each by itself; if there are none, the one that comes nearest.
+// Returns an outcome for each figure that exceeds the limit; if none does, for the figure that comes nearest.
 std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> records) {
   std::vector<Outcome> exceeded;
   Outcome nearest{&limit, limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/", 0, {}, most_of(limit, 0)};
@@ -282,7 +282,7 @@ Budget limits_of(const Question &question) {
   if (out.needs_baseline() && question.baseline.empty())
     for (const Limit &limit : out.limits)
       if (limit.is_growth)
-        throw UsageError(question.budget + ": " + limit.place + " is about growth: since when? --baseline FILE");
+        throw UsageError(question.budget + ": " + limit.place + " is about growth: it needs --baseline FILE");
   if (out.limits.empty() && question.record.empty())
     throw UsageError("nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE saves the present "
                      "figures for later");
@@ -308,8 +308,9 @@ void add_notes(std::span<const Record> records, const Question &question, const 
     if (!one.is_matched)
       to.notes.add(unmatched_text(one));
   if (is_nameless && std::ranges::any_of(budget.limits, is_by_name))
-    to.notes.add("some types have no names in this dump: any of them may have a limit; give the folder of their files "
-                 "with --modules");
+    to.notes.add(
+        "some types have no names in this dump, and a limit may be for one of them; give the folder of their files "
+        "with --modules");
   for (const Record &record : records)
     if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
       to.notes.add(file_name_of(record.name) + " is an extract: it has the heap's memory and little else, so limits of "
@@ -318,7 +319,8 @@ void add_notes(std::span<const Record> records, const Question &question, const 
     to.notes.add("not all of the heap could be read: a figure that is within its limit here may exceed it");
   if (records.size() > 1) {
     if (!records[1].complete)
-      to.notes.add(file_name_of(records[1].name) + " is of a heap that could not be read in full");
+      to.notes.add(file_name_of(records[1].name) +
+                   " is of a heap that could not be read in full, so growth may seem larger than it is");
     if (!budget.needs_baseline())
       to.notes.add("nothing was compared with " + file_name_of(records[1].name) + ": no limit is about \"growth\"");
   }
@@ -347,13 +349,14 @@ Plan plan_check(const Question &question) {
 report::Answer answer_check(std::span<const Record> records, const Question &question) {
   const Budget budget = limits_of(question);
   if (records.empty() || records.size() > 2 || (budget.needs_baseline() && records.size() == 1))
-    throw UsageError("'check' looks at one record, and at its baseline as the second");
+    throw UsageError("'check' takes one record, and a second one as its baseline");
   // Data missing in the baseline make growth larger, never smaller.
   const bool is_nameless = lacks_names(records[0]);
   std::vector<Outcome> outcomes;
   for (const Limit &limit : budget.limits)
     for (Outcome &one : outcomes_of(limit, records)) {
-      // An extract has little of the memory outside of the heap; as a baseline it would make growth out of nothing.
+      // An extract has little of the memory outside of the heap; as a baseline it would show growth where there is
+      // none.
       one.is_known = !(is_of_memory(limit) && limit.is_growth && records[1].is_extract);
       one.is_certain =
           one.is_exceeded() || (is_of_memory(limit) ? one.is_known && !records[0].is_extract
@@ -386,8 +389,8 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
         !answer.exceeded && answer.uncertain
             ? "UNSURE: " + count_text(answer.uncertain) + " of " + count_text(outcomes.size()) +
                   (outcomes.size() == 1 ? " limit is" : " limits are") +
-                  " kept as far as could be read: part of the heap, of what holds it, of the types' names or, of an "
-                  "extract, of the process's memory is missing"
+                  " kept as far as could be read: part of the heap, of its roots, of the types' names or (in an "
+                  "extract) of the process's memory is missing"
         : answer.exceeded
             ? "FAIL: " + count_text(answer.exceeded) + " of " + count_text(outcomes.size()) +
                   (outcomes.size() == 1 ? " limit is exceeded" : " limits are exceeded")

@@ -30,7 +30,7 @@ report::Table descriptors_table(const ContractDescriptor &d) {
          return report::text_cell(s.problem);
        }}}.table("descriptors", "Descriptors in the target", d.sources);
   if (d.sources.empty())
-    table.notes.push_back(d.found_by.empty() ? "the runtime publishes none, or the dump does not hold it"
+    table.notes.push_back(d.found_by.empty() ? "the runtime publishes no descriptor, or it is not in the dump"
                                              : "none: the runtime describes itself by its " + d.found_by);
   return table;
 }

@@ -104,7 +104,8 @@ public:
     }
     Table &for_people = add(changed);
     for_people.shown = Shown::in_text;
-    for_people.notes.push_back(count_text(steady) + " did not change; -v shows them, too");
+    for_people.notes.push_back(count_text(steady) + (steady == 1 ? " row did not change; -v shows it, too"
+                                                                 : " rows did not change; -v shows them, too"));
     add(sorted).shown = Shown::in_data;
   }
 
@@ -162,8 +163,8 @@ void add_types(const Differences &differences, const Comparison &comparison, rep
 
 void add_classes(const Differences &differences, const Comparison &comparison, report::Answer &answer) {
   using S = Series;
-  differences.add_table(answer.tables, "account", "By class of memory: what is mapped, without what is only reserved",
-                        comparison.classes,
+  differences.add_table(answer.tables, "account",
+                        "By class of memory: mapped bytes, without memory that is only reserved", comparison.classes,
                         {{{"class", "Class", Kind::text, Shown::in_data}, &S::key},
                          {{"group", "Group", Kind::text, Shown::in_data}, &S::kind},
                          {{"what", "What", Kind::text}, &S::name}});

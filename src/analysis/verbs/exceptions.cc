@@ -26,7 +26,7 @@ using report::Kind;
 using report::Shown;
 
 constexpr u64 longest_message = 200;
-constexpr u64 most_frames = 1000; // of one stack; further ones belong to a recursion
+constexpr u64 most_frames = 1000; // of one stack; a longer stack is a recursion
 
 struct Group {
   ExceptionObject first;
@@ -214,8 +214,9 @@ report::Table exceptions_table(Grouping &grouping, const Question &question) {
 // Shows the calls of each exception that a thread is handling, or of the one that was asked about.
 report::Table stacks_table(Grouping &grouping) {
   const auto flies = [](const Group &group) { return group.in_flight.has_value(); };
-  const bool is_one = grouping.is_of_one() || std::count_if(grouping.groups().begin(), grouping.groups().end(),
-                                                            flies) == 1; // it is clear which one is shown
+  // If only one exception is shown, its columns are left out.
+  const bool is_one =
+      grouping.is_of_one() || std::count_if(grouping.groups().begin(), grouping.groups().end(), flies) == 1;
   struct Call {
     const Group *group;
     u64 index;
@@ -271,7 +272,7 @@ report::Answer answer_exceptions(const Snapshot &snapshot, const Question &quest
   add_crash(snapshot, answer);
   add_name_notes(snapshot, answer);
   const auto may_be_thrown =
-      [&](const Group &group) { // a preallocated one, such as the runtime's own, was never thrown
+      [&](const Group &group) { // an exception that was made in advance, such as the runtime's own, was never thrown
         return group.in_flight || !group.first.is_stack_known || !grouping.stack(group.first).empty();
       };
   const std::vector<Group> &groups = grouping.groups();

@@ -19,7 +19,7 @@ const Exporter &exporter_of(const Question &question) {
       return one;
     names += (names.empty() ? "" : ", ") + std::string(one.name);
   }
-  throw UsageError("as which file? --as takes one of " + names);
+  throw UsageError("export needs --as with one of " + names);
 }
 
 void check(const Question &question, const Exporter &exporter) {
@@ -29,11 +29,11 @@ void check(const Question &question, const Exporter &exporter) {
   if (exporter.is_neighbourhood && !question.around)
     throw UsageError(name + " shows the objects around one object: give --around ADDRESS");
   if (!exporter.is_neighbourhood && (question.around || question.depth || question.limit))
-    throw UsageError(name + " has the whole heap: --around, --depth and --limit are not for it");
+    throw UsageError(name + " writes the whole heap: --around, --depth and --limit need --as dot");
   if (exporter.is_neighbourhood && question.limit == u64{0})
-    throw UsageError("--limit: a file without objects says nothing");
+    throw UsageError("--limit needs a number from 1 on: a file without objects shows nothing");
   if (question.values && !exporter.takes_values)
-    throw UsageError(name + " holds no values: --values is not for it");
+    throw UsageError("--values needs a format with values; " + name + " has none");
 }
 
 report::Table table_of(const Exported &what, u64 file_bytes) {
@@ -75,7 +75,7 @@ report::Answer answer_export(const Snapshot &snapshot, const Question &asked) {
   report::Answer answer = begin_answer(snapshot, "export");
   NewFile file(question.output);
   report::Completeness completeness = *answer.completeness;
-  // Where roots are missing, objects that nothing seems to hold need not be garbage.
+  // If roots are missing, objects that nothing seems to hold may be alive.
   completeness.notes.add_all(snapshot.roots().notes, Subject::roots);
   const Exported what = exporter.write({snapshot, question, completeness}, file);
   if (snapshot.has_lost_memory())
@@ -85,10 +85,10 @@ report::Answer answer_export(const Snapshot &snapshot, const Question &asked) {
   report::Table table = table_of(what, file.size());
   table.notes.push_back(std::string(exporter.name) + " holds " + exporter.holds + "; opened by: " + exporter.opened_by);
   if (exporter.takes_values)
-    table.notes.push_back(question.values ? "it has the contents of strings, cut after " +
+    table.notes.push_back(question.values ? "the file has the contents of strings, cut after " +
                                                 count_text(most_exported_characters) + " characters"
-                                          : "no values are in it; names of types, fields and methods, addresses and "
-                                            "sizes are. --values adds the contents of strings");
+                                          : "the file has names of types, fields and methods, addresses and sizes, but "
+                                            "no values; --values adds the contents of strings");
   answer.tables.push_back(std::move(table));
   answer.completeness->notes.add_all(what.notes);
   if (asked.values && snapshot.target().has_blanked_values())

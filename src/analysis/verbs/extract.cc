@@ -34,7 +34,7 @@ void read_rows(report::Answer answer) {
       row.assign(table.columns.size(), {});
 }
 
-// An answer that the dump cannot give, the core cannot give either.
+// Skips an answer that the dump cannot give: the core cannot give it either.
 template <class Ask> void if_it_can_be_told(Ask ask) {
   try {
     ask();
@@ -158,7 +158,7 @@ report::Table table_of(const ExtractedCore &core) {
                                    {"memory", core.memory_bytes},
                                    {"file", core.file_bytes}};
   table.set_rows(std::move(rows));
-  table.notes.push_back("types: with their names, handles, statics, and what the runtime says of itself");
+  table.notes.push_back("types: types and their names, handles, statics, and what the runtime publishes about itself");
   return table;
 }
 
@@ -188,12 +188,12 @@ report::Answer answer_extract(const Snapshot &snapshot, const Question &question
   report::Answer answer = begin_answer(snapshot, "extract");
   report::Table table = table_of(core);
   if (question.no_values)
-    table.notes.push_back("blanked: contents of strings, numbers and all else that is no reference, stacks but for "
-                          "pointers, environment and command line; still there: names of types, fields, methods and "
-                          "files, addresses, sizes, constants in assemblies' metadata");
+    table.notes.push_back("blanked: contents of strings, numbers and everything else that is not a reference; stacks "
+                          "except pointers; environment and command line. The file still has names of types, fields, "
+                          "methods and files, addresses, sizes, and constants in assemblies' metadata");
   else
-    table.notes.push_back("it holds all strings and numbers on the heap, and stacks with what lies behind them: "
-                          "--no-values blanks them");
+    table.notes.push_back("the file has all strings and numbers on the heap, and the contents of stacks; --no-values "
+                          "blanks them");
   answer.tables.push_back(std::move(table));
   answer.next_command = "dnheap info " + shell_word(question.output);
   return answer;

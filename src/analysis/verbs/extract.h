@@ -1,6 +1,6 @@
-// ask_and_extract: the work of `dnheap extract`: asks all questions that can be asked, so that the core has the data
-// that answers need, and writes it. All memory of a live process is copied first, and then the process goes on. Costs
-// what these questions cost; one thread.
+// ask_and_extract: the work of `dnheap extract`. It asks all questions that can be asked, in order to learn which data
+// answers need, and writes a core with these data. All memory of a live process is copied first, and then the process
+// goes on. Costs what these questions cost; one thread.
 #pragma once
 #include "snapshot/extract.h"
 

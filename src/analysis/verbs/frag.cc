@@ -103,18 +103,18 @@ report::Table beside_table(const Fragmentation &holes, const Snapshot &snapshot)
       {{"pin", "Pinned by", Kind::text}, [](const B &b) { return report::text_cell(b.pin); }},
       {{"type", "Type", Kind::text}, [&](const B &b) {
          return b.method_table ? Cell(snapshot.runtime().types().name(b.method_table)) : Cell();
-       }}}.table("beside", "Who sits beside the holes, each hole once", holes.beside);
+       }}}.table("beside", "Neighbours of the holes, each hole once", holes.beside);
   const HoleSum all = holes.total();
   table.total = total_row(table, {{"count", all.count},
                                   {"bytes", all.bytes},
                                   {"largest", all.largest},
                                   {"type", "total of " + count_text(holes.beside.size()) + " kinds of neighbours"}});
-  table.notes.push_back("a hole is charged to a pinned neighbour if it has one, preferably to the one after it: a "
-                        "pinned object keeps the GC from closing the hole in front of it");
+  table.notes.push_back("a hole counts for a pinned neighbour if it has one, preferably for the one after it: a pinned "
+                        "object keeps the GC from closing the hole in front of it");
   return table;
 }
 
-// A neighbour of a hole; all is absent if there is none, and the last two if they were not asked for.
+// A neighbour of a hole. All members are absent if the hole has none; the last two also if they were not asked for.
 struct HoleNeighbour {
   Cell address, type, pin, retained, owner;
 };
@@ -175,7 +175,7 @@ report::Table largest_table(const Fragmentation &holes, const Snapshot &snapshot
   report::Table table = columns.table("largest", "The largest holes, and the objects in front of them and behind", all);
   table.row_count = std::max<u64>(holes.largest.size(), holes.total().count);
   if (!retained)
-    table.notes.push_back("--by retained adds what these alone hold, and who owns them");
+    table.notes.push_back("--by retained adds what these objects alone hold, and who owns them");
   return table;
 }
 

@@ -90,7 +90,7 @@ report::Table state_table(const Gc &gc, bool mechanisms, Notes &problems) {
   });
   add("heaps", "", [&] { return std::to_string(gc.get_gc_heap_count()); });
   add("max_generation", "", [&] { return std::to_string(gc.get_max_generation()); });
-  add("structures_valid", "false: taken inside a collection, and what follows may be wrong in places",
+  add("structures_valid", "false: the dump was taken inside a collection, and what follows may be wrong in places",
       [&] { return gc.get_gc_structures_valid() ? "true" : "false"; });
   std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds();
   add("lowest_address", "of all that the GC manages", [&] { return bounds ? Text(hex(bounds->first)) : Text(); });
@@ -205,8 +205,8 @@ report::Table mechanisms_table(const Gc &gc, const std::vector<OneHeap> &heaps, 
       {{"count", "Count", Kind::count}, [&](const M &m) { return recorded ? Cell(m.count) : Cell(); }},
       {{"index", "", Kind::number, Shown::in_data},
        &M::index}}.table("mechanisms", "Mechanisms", all);
-  table.notes = {recorded ? "how often, in blocking collections since the process started"
-                          : "not recorded: this GC has collected, and counts none of this"};
+  table.notes = {recorded ? "how often each occurred, in blocking collections since the process started"
+                          : "not recorded: there were collections, but this GC does not count these"};
   return table;
 }
 

@@ -5,7 +5,7 @@
 
 namespace dnheap {
 
-// `raw`: the number for the word, if the runtime has one.
+// `raw`: the number that `value` is the word for, if the runtime has one.
 struct GcStateLine {
   const char *datum;
   report::Cell value;

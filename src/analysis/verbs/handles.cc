@@ -114,7 +114,8 @@ report::Table kinds_table(std::span<const HandleType> supported, const std::vect
   report::Table table = columns.table("kinds", "", shown);
   table.total = columns.row(all);
   if (all.outside)
-    table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");
+    table.notes.push_back(count_text(all.outside) + (all.outside == 1 ? " handle leads" : " handles lead") +
+                          " to no object in the heap");
   return table;
 }
 

@@ -106,14 +106,15 @@ report::Table held_tree_table(const Snapshot &snapshot, const Question &question
                    {"what", "Held by", Kind::text, Shown::in_text}};
   table.rows = [tree = std::make_shared<HeldTree>(snapshot, question)](report::Row &row) { return tree->next(row); };
   table.whole = true;
-  table.notes = {"each line would be freed if the line above it, one step to the left, let go of it; less than 0.5% is "
-                 "not shown; --depth goes deeper"};
+  table.notes = {
+      "each line would be freed if its parent (the nearest line above that is one step to the left) let go of it; "
+      "lines of less than 0.5% are not shown; --depth goes deeper"};
   if (question.top_is_asked && question.top)
     table.notes.push_back("below each line there are the " + count_text(question.top) + " largest at most (--top)");
   if (!question.raw)
     table.notes.push_back(
-        "the inner objects of collections count with them, a chain of one type is one line, and the address is that of "
-        "the largest object of a line: dnheap show has more about it; --raw shows each step");
+        "the inner objects of a collection count with it, and a chain of one type is one line; the address is that of "
+        "the line's largest object, which dnheap show describes; --raw shows each step");
   return table;
 }
 

@@ -39,7 +39,7 @@ report::Answer list_inspectors() {
   return answer;
 }
 
-// Explains "(nobody)". Events have a different column and explain it themselves.
+// Explains "(nobody)". Events have another column, and a note of their own.
 void explain_nobody(report::Answer &answer) {
   report::Table &table = answer.tables.front();
   const std::optional<u64> held_by = table.find_column("held_by");
@@ -52,7 +52,8 @@ void explain_nobody(report::Answer &answer) {
     is_there |= report::compare(row[*held_by], nobody) == 0;
   table.rows = report::rows_of(std::move(rows));
   if (is_there)
-    table.notes.push_back(fmt::format("{}: garbage, or what only garbage refers to", HoldingFields::nobody_text));
+    table.notes.push_back(
+        fmt::format("{}: garbage, or objects to which only garbage refers", HoldingFields::nobody_text));
 }
 
 } // namespace

@@ -249,9 +249,9 @@ private:
   static const char *sureness_of(const SemaphoreHolder &one) {
     return one.is_sure() ? "probable" : one.is_doubtful() ? "doubtful" : "possible";
   }
-  // Returns "probably 4711 in Shop.Cart.Pay" for a thread behind the wait. Without one: those whose methods take or
-  // give back such a semaphore; without these those with a reference of their own; without these the others if they are
-  // few, because a missing name is better than a wrong one.
+  // Returns "probably 4711 in Shop.Cart.Pay" for holders that have passed the wait. If there are none, names those
+  // whose methods take or give back such a semaphore; else those with a reference of their own; else all others if they
+  // are few, because a missing name is better than a wrong one.
   std::string takers_text(const LockObject &lock) {
     constexpr u64 shown = 3;
     auto of = waits_.may_have_taken.find(lock.object);
@@ -316,7 +316,7 @@ report::Answer answer_locks(const Snapshot &snapshot, const Question &question) 
     answer.completeness->notes.add({.subject = Subject::locks,
                                     .effect = Effect::numbers,
                                     .text =
-                                        "sync blocks are unknown, so monitors whose state lies there are missing: not "
+                                        "monitors whose state lies in a sync block are missing, because this was not "
                                         "found: SyncTableEntries (dnheap contract --table missing says what was tried)",
                                     .key = "SyncTableEntries"});
   answer.headline.facts += found.counts();

@@ -221,16 +221,17 @@ std::pair<Address, Address> around(const Snapshot &snapshot, Address address, st
   const ObjectIndex &index = snapshot.index();
   const ObjectRange *range = range_of(snapshot.heap(), address);
   if (!range || address >= range->end())
-    throw NotFound(hex(address) + " is in no part of the heap that has objects");
+    throw NotFound(hex(address) + " is not in a part of the heap that has objects");
   const HeapSegment &segment = snapshot.heap().segments()[range->segment];
   Address first = segment.start, end = segment.end;
   if (const ObjectId here = index.last_at_or_before(address); here != no_object) {
     const u32 id = static_cast<u32>(here);
     const Address at = index.address(here);
     if (at >= segment.start)
-      note = at == address ? "an object begins at " + hex(address)
-                           : hex(address) + " lies " + count_text(address - at) +
-                                 " bytes behind the beginning of the object at " + hex(at);
+      note = at == address
+                 ? "an object begins at " + hex(address)
+                 : hex(address) + " lies " + count_text(address - at) + (address - at == 1 ? " byte" : " bytes") +
+                       " after the beginning of the object at " + hex(at);
     first = std::max(first, index.address(ObjectId(id - std::min(id, on_each_side))));
     if (id + on_each_side + 1 < index.count())
       end = std::min(end, index.address(ObjectId(id + on_each_side + 1)));
@@ -246,7 +247,7 @@ Plan plan_objects(const Question &question) {
   if (question.near && question.range)
     throw UsageError("--near and --range exclude each other: --near chooses the range");
   if (is_by_size(question) && !question.sort.empty())
-    throw UsageError("--by size has an order of its own: the sizes with most bytes first");
+    throw UsageError("--by size and --sort exclude each other: the sizes with most bytes come first");
   Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
   return question.refers_to.empty() ? plan : plan.then("referring objects");
 }

@@ -90,7 +90,7 @@ report::Table steps_table(const PathSteps &path, const std::string &title, bool 
     for (const std::string *text : {&step.field, &step.type, &step.calls})
       explain_compiled_names(*text, table.notes);
   if (path.conservative)
-    table.notes.push_back("found by looking at every word of a stack: it may be chance");
+    table.notes.push_back("found by looking at every word of a stack: this word may only look like a reference");
   return table;
 }
 
@@ -111,9 +111,9 @@ std::vector<PathSteps> path_between(const Snapshot &snapshot, ObjectView &view, 
 std::string unheld_text(const Snapshot &snapshot, ObjectView &view, ObjectId object) {
   const std::string what = object_text(view, object);
   if (snapshot.heap().is_frozen(view.address(object)))
-    return "no root is seen to hold " + what + "; it lies in a frozen segment, " + never_freed;
+    return "no known root holds " + what + "; it lies in a frozen segment, " + never_freed;
   if (!knows_all_roots(snapshot))
-    return "nothing that could be read holds " + what + "; not all roots could, so it need not be garbage";
+    return "nothing that could be read holds " + what + "; not all roots could be read, so it may be alive";
   return "nothing holds " + what + " any more: it is garbage that no collection has taken yet";
 }
 
@@ -149,7 +149,8 @@ report::Answer answer_object(const Snapshot &snapshot, const Question &question,
   else if (paths.empty())
     answer.completeness->notes.add(unheld_text(snapshot, view, object));
   if (!question.all && paths.size() == 1 && paths[0].is_hub && paths[0].steps.size() == 1)
-    answer.completeness->notes.add(paths[0].owner + " is an owner whoever reaches it; --all lists the roots that do");
+    answer.completeness->notes.add(paths[0].owner +
+                                   " counts as an owner, whichever roots reach it; --all lists these roots");
   if (paths.size() == most_paths)
     answer.completeness->notes.add("only the nearest " + std::to_string(most_paths) + " roots are listed");
   answer.next_command = "dnheap show " + shell_word(question.target) + " " + hex(view.address(object));
@@ -208,7 +209,7 @@ report::Answer answer_type(const Snapshot &snapshot, const Question &question, s
        }},
       {{"path", "Held by", Kind::text, Shown::everywhere, true},
        &P::text}}.table("paths", "", paths.paths);
-  // Explains names in owner and fields separately, because the text before a field is no type.
+  // Explains names in owner and fields separately, because the text before a field is not a type.
   const u64 shown = question.top ? question.top : most_explained;
   for (u64 i = 0; i < std::min<u64>({paths.paths.size(), most_explained, shown}); ++i) {
     explain_compiled_names(paths.paths[i].owner_text, table.notes);
@@ -222,12 +223,11 @@ report::Answer answer_type(const Snapshot &snapshot, const Question &question, s
     table.notes.push_back(count_text(paths.unreachable) + " of " + count_text(paths.instances) +
                           (knows_all_roots(snapshot)
                                ? " instances are held by nothing: garbage"
-                               : " instances are held by nothing that could be read; not all roots could, so they need "
-                                 "not be garbage"));
+                               : " instances are held by nothing that could be read; not all roots could be read, so "
+                                 "they may be alive"));
   if (paths.frozen)
     table.notes.push_back(count_text(paths.frozen) + " of " + count_text(paths.instances) +
-                          " instances lie in frozen segments, " + never_freed +
-                          ", and nothing else is seen to hold them");
+                          " instances lie in frozen segments, " + never_freed + ", and have no other known holder");
   if (paths.not_folded)
     table.notes.push_back(count_text(paths.not_folded) + " instances are held by paths that are too long to show");
   if (paths.paths.size() > most_retained)
@@ -304,7 +304,8 @@ report::Answer answer_path(const Snapshot &snapshot, const Question &question) {
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);
   if (!suspect && !question.hubs.empty())
-    answer.completeness->notes.add("--hub decides which suspects (@1) there are; this path is not about one");
+    answer.completeness->notes.add(
+        "--hub has no effect here: it changes the suspects (@1), and this path is not about a suspect");
   add_root_notes(snapshot, answer);
   if (of_type || question.all || question.from) // these use the graph, which knows them
     add_reference_notes(snapshot, answer);

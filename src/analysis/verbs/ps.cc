@@ -72,7 +72,8 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
   }
   answer.headline.what = count_text(processes.size()) + (processes.size() == 1 ? " .NET process" : " .NET processes");
   if (refused)
-    notes.push_back(count_text(refused) + " not looked at for lack of rights, such as " + why);
+    notes.push_back(count_text(refused) + (refused == 1 ? " process" : " processes") +
+                    " not looked at for lack of rights, such as " + why);
   if (processes_are_hidden())
     notes.push_back("/proc hides the processes of other users (hidepid), so they were not looked at");
   using P = DotnetProcess;

@@ -138,12 +138,12 @@ constexpr QuestionOption options[] = {
     {"max", "SIZE", Takes::max_bytes, "only objects of at most this size",
      [](const Q &q) { return q.max_bytes != ~u64{0}; }, [](Q &q, Label &l, Text v) { q.max_bytes = bytes(l, v); },
      refused},
-    {"range", "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; 0n before decimal ones)",
+    {"range", "A-B", Takes::range, "only objects at addresses from A up to B (hexadecimal; decimal after 0n)",
      [](const Q &q) { return q.range.has_value(); }, [](Q &q, Label &l, Text v) { q.range = range(l, v); }, refused},
     {"near", "ADDRESS", Takes::near, "the neighbourhood of this address: the object there, and three on each side",
      [](const Q &q) { return q.near.has_value(); }, [](Q &q, Label &l, Text v) { q.near = address(l, v); }, refused},
     {"refers-to", "GENERATION", Takes::refers_to,
-     "only objects that refer to one of that generation; or 'younger': to one in a younger generation than theirs",
+     "only objects that refer to an object of that generation; 'younger': of a younger one than their own",
      [](const Q &q) { return !q.refers_to.empty(); }, set_refers_to, refused, referred_names},
     {"live", nullptr, Takes::life, "only objects that something keeps alive",
      [](const Q &q) { return q.life == Life::live; }, [](Q &q, Label &l, Text) { set_life(q, l, Life::live); }},
@@ -155,12 +155,12 @@ constexpr QuestionOption options[] = {
      [](const Q &q) { return q.all; }, [](Q &q, Label &, Text) { q.all = true; }},
     {"from", "ADDRESS", Takes::from, "the path from this object, instead of from a root",
      [](const Q &q) { return q.from.has_value(); }, [](Q &q, Label &l, Text v) { q.from = address(l, v); }, refused},
-    {"no-stacks", nullptr, Takes::no_stacks, "the path from a root that is on no stack",
+    {"no-stacks", nullptr, Takes::no_stacks, "the path from a root that is not on a stack",
      [](const Q &q) { return q.no_stacks; }, [](Q &q, Label &, Text) { q.no_stacks = true; }},
     {"struct", "TYPE", Takes::struct_type,
      "read the address as a struct of this type: its MethodTable, or its name if a boxed one exists",
      [](const Q &q) { return !q.struct_type.empty(); }, [](Q &q, Label &, Text v) { q.struct_type = v; }, refused},
-    {"closure", nullptr, Takes::closure, "also everything the object reaches, whoever else holds it",
+    {"closure", nullptr, Takes::closure, "also everything that the object reaches, whoever else holds it",
      [](const Q &q) { return q.closure; }, [](Q &q, Label &, Text) { q.closure = true; }},
     {"tree", nullptr, Takes::tree, "the dominator tree, level by level", [](const Q &q) { return q.tree; },
      [](Q &q, Label &, Text) { q.tree = true; }},
@@ -205,9 +205,9 @@ constexpr QuestionOption options[] = {
      [](const Q &q) { return q.around.has_value(); }, [](Q &q, Label &l, Text v) { q.around = address(l, v); },
      refused},
     {"limit", "N", Takes::limit,
-     "export: objects in that file at most, the nearest first (default 100); query: rows at most",
+     "export: at most this many objects, the nearest first (default 100); query: at most this many rows",
      [](const Q &q) { return q.limit.has_value(); }, [](Q &q, Label &l, Text v) { q.limit = number(l, v); }},
-    {"timeout", "TIME", Takes::timeout, "give up a question in SQL after so long: 90s, 30m, 1.5h (default: never)",
+    {"timeout", "TIME", Takes::timeout, "give up a question in SQL after this time: 90s, 30m, 1.5h (default: never)",
      [](const Q &q) { return q.timeout > 0; }, [](Q &q, Label &l, Text v) { q.timeout = duration(l, v); }},
 };
 
@@ -219,7 +219,7 @@ std::optional<std::string> pattern_problem(std::string_view pattern) {
   RE2::Options quiet;
   quiet.set_log_errors(false);
   const RE2 expression(re2::StringPiece(pattern.data(), pattern.size()), quiet);
-  if (expression.ok() || CSharpName::read(pattern)) // `byte[]` is a name, if no expression
+  if (expression.ok() || CSharpName::read(pattern)) // `byte[]` is a name, but not an expression
     return std::nullopt;
   return expression.error();
 }

@@ -101,7 +101,7 @@ std::vector<Cell> steps_of(const Suspect &suspect) {
 
 std::string next_of(const Question &question, u64 number) {
   std::string out = fmt::format("dnheap path {} @{}", shell_word(question.target), number);
-  for (const std::string &hub : question.hubs) // without these the suspects would have other numbers
+  for (const std::string &hub : question.hubs) // without these options the suspects would have other numbers
     out += " --hub " + shell_word(hub);
   return out;
 }
@@ -159,12 +159,12 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
     if (const std::string also = s.also_text(); !also.empty())
       rows.push_back({"", also});
   }
-  Table table = figures_table(
-      "suspects_text",
-      fmt::format("Who holds most of the {} that are alive (freed if it let go)", bytes_text(suspects.live_bytes)),
-      std::move(rows));
+  Table table = figures_table("suspects_text",
+                              fmt::format("Who holds most of the {} that are alive (what would be freed if it let go)",
+                                          bytes_text(suspects.live_bytes)),
+                              std::move(rows));
   if (suspects.list.empty())
-    table.notes.push_back("nobody holds 2 % of it");
+    table.notes.push_back("no owner holds 2 % of these bytes");
   else if (suspects.list.size() > most)
     table.notes.push_back(fmt::format("… {} more; --top 0 shows all", suspects.list.size() - most));
   return table;

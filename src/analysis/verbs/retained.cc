@@ -37,7 +37,7 @@ report::Table owners_table(Holding &holding) {
       {{"source", "Source", Kind::text, Shown::in_data}, &L::source},
       {{"rank", "Rank", Kind::text, Shown::in_data}, [](const L &l) { return l.rank ? Cell(l.rank) : Cell(); }},
       {{"owner", "Owner", Kind::text},
-       &L::name}}.table("owners", "By owner: freed if it let go", lines);
+       &L::name}}.table("owners", "By owner: what would be freed if it let go", lines);
   table.total =
       total_row(table, {{"retained", whole}, {"share", 1.0}, {"objects", holding.all().objects}, {"owner", "total"}});
   if (!holding.is_plain())
@@ -51,13 +51,12 @@ report::Table owners_table(Holding &holding) {
     return std::any_of(lines.begin(), lines.end(), [&](const Holding::OwnerLine &line) { return line.kind == kind; });
   };
   if (has("frozen"))
-    table.notes.push_back("(frozen): in segments that are never collected, no other holder");
+    table.notes.push_back("(frozen): in segments that are never collected, without another holder");
   if (has("unreachable"))
     table.notes.push_back(
         knows_all_roots(holding.snapshot())
             ? "(unreachable): nothing holds it any more; the next collection of its generation frees it"
-            : "(unreachable): nothing that could be read holds it; not all roots could, so it need "
-              "not be garbage");
+            : "(unreachable): nothing that could be read holds it; not all roots could be read, so it may be alive");
   return table;
 }
 
@@ -227,9 +226,10 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
   return table;
 }
 
-// Objects that only several instances hold together are above all of them in the tree.
-constexpr const char *together_note = "each instance by itself: objects that only several of them hold together are in "
-                                      "no row; dnheap path TARGET TYPE shows what would be freed with all of a type";
+// Objects that only several instances hold together are not below any of these instances in the tree.
+constexpr const char *together_note =
+    "each instance counts by itself: objects that only several instances hold together are in no row; dnheap path "
+    "TARGET TYPE shows what would be freed with all instances of a type";
 
 bool is_of_tree(const Question &question) { return question.tree || question.table == "tree"; }
 
@@ -238,7 +238,7 @@ bool is_of_tree(const Question &question) { return question.tree || question.tab
 Plan plan_retained(const Question &question) {
   const bool is_tree = is_of_tree(question);
   if (question.tree && !question.table.empty() && question.table != "tree")
-    throw UsageError("--tree is a table of its own: there is " + question.table + " without it");
+    throw UsageError("--tree and --table " + question.table + " exclude each other: --tree shows the table tree");
   if (is_tree && (!question.type_regex.empty() || !question.type_exact.empty()))
     throw UsageError("--type chooses rows of the other tables: the tree has all types");
   if (!is_tree && question.depth)
@@ -278,7 +278,7 @@ report::Answer answer_retained(const Snapshot &snapshot, const Question &questio
     if (is_wanted("shared"))
       answer.tables.push_back(
           shared_table(snapshot, holding.tree(), holding.owners(), [&](OwnerId id) { return holding.owner(id).name; }));
-    add_groups("types", "By type: freed with the instances that hold them", "type",
+    add_groups("types", "By type: what its instances retain, each by itself", "type",
                [&](TypeId type) { return holding.name(type); });
     add_groups("namespaces", "By namespace", "namespace",
                [&](TypeId type) { return namespace_of(holding.name(type)); });

@@ -63,7 +63,8 @@ report::Table kinds_table(const Found &found, const ObjectIndex &index) {
   report::Table table = columns.table("kinds", "", sums);
   table.total = columns.row(all);
   if (all.outside)
-    table.notes.push_back(count_text(all.outside) + " of them point at no object in the heap");
+    table.notes.push_back(count_text(all.outside) + (all.outside == 1 ? " root leads" : " roots lead") +
+                          " to no object in the heap");
   return table;
 }
 

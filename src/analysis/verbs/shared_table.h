@@ -1,6 +1,6 @@
-// The table `shared` of `retained`: objects that no single owner would free: large pieces singly, the others by the
-// exact set of owners that hold them, with the largest piece and their number. Works for owners of any kind, whose
-// names the caller knows.
+// The table `shared` of `retained`: objects that stay alive if any single owner lets go. Large pieces have a row each;
+// all other pieces are summed up by the exact set of owners that hold them, with their number and the largest one.
+// Works for owners of any kind; the caller names them.
 #pragma once
 #include "algorithms/shared_pieces.h"
 #include "report/table.h"

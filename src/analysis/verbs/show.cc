@@ -98,7 +98,7 @@ void add_object_tables(const Snapshot &snapshot, ObjectView &view, ObjectId obje
   const ObjectHolding holding = holding_of(snapshot, view.address(object), referrers, question.closure);
   const std::optional<LiveStage> &whole = holding.closure;
   const std::optional<u32> length = view.elements(object);
-  std::string bounds; // of an array that is no vector
+  std::string bounds; // of an array that is not a vector
   if (length)
     if (const std::optional<ArrayBounds> known =
             ArrayBounds::of(snapshot.runtime().memory(), view.address(object),
@@ -175,7 +175,7 @@ void add_object_tables(const Snapshot &snapshot, ObjectView &view, ObjectId obje
          holding.reached ? sum(holding.retained) + " would be freed with it"
          : knows_all_roots(snapshot)
              ? std::string("nothing holds it any more: it is garbage")
-             : std::string("nothing that could be read holds it; not all roots could, so it need not be garbage"));
+             : std::string("nothing that could be read holds it; not all roots could be read, so it may be alive"));
   if (holding.reached && !holding.precisely)
     fact("held by", "words on stacks that may be chance, nothing else");
   if (whole)

@@ -113,8 +113,8 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
                                   {"type", total_of(lines.size(), "type")}});
   if (retained)
     table.notes.push_back(
-        "Retained: each instance by itself, as its owner in the table owners of dnheap retained holds it; objects that "
-        "only several of them hold together are in no row, but in dnheap path TARGET TYPE");
+        "Retained: each instance counts by itself, with owners as in dnheap retained; objects that only several "
+        "instances hold together are in no row; dnheap path TARGET TYPE counts them, too");
   if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");
   if (std::any_of(lines.begin(), lines.begin() + static_cast<i64>(shown), [](const TypeLine &line) {

@@ -107,7 +107,7 @@ public:
     if (runtime_.kind() != std::string_view("nativeaot") || !living_)
       return;
     if (!with_object_)
-      to.add("names and states of threads are missing: which managed Thread belongs to which thread is unknown");
+      to.add("names and states of threads are missing: it is unknown which managed Thread belongs to which thread");
     else if (!with_state_)
       to.add("names and states of threads are missing: the program's debug file has their places; give its folder with "
              "--modules");
@@ -161,7 +161,7 @@ private:
     const Address type = method_table_of(runtime_.memory(), at);
     return type && runtime_.types().object_layout(type);
   }
-  // The semaphore of a collection alone says too little.
+  // For a collection, its semaphore alone does not show enough.
   std::string words_of(const WaitText &wait, const ThreadBlocked &blocked) const {
     if (blocked.blocks.empty())
       return wait.text;

@@ -78,12 +78,13 @@ constexpr Verb all_verbs[] = {
     {.name = "account",
      .group = "memory",
      .question = "where is all of the process's memory?",
-     .details = "Every mapped byte of the process in exactly one class, so that they add up: the heap (objects, free "
-                "space between them, memory that the GC keeps empty), the runtime's own memory, malloc by its arenas, "
-                "stacks, files, and memory that nothing explains. --live (or --dead) shows live and dead objects "
-                "separately, which takes a pass over the graph. For a live process it also shows how much of each "
-                "class is resident or swapped out; if pages hold several classes, at least and at most. -v shows "
-                "malloc's arenas and what was not identified.",
+     .details =
+         "Every mapped byte of the process is in exactly one class, so that the classes add up: the heap (objects, "
+         "free space between them, memory that the GC keeps empty), the runtime's own memory, malloc by its arenas, "
+         "stacks, files, and memory that nothing explains. --live (or --dead) shows live and dead objects separately, "
+         "which takes a pass over the graph. For a live process it also shows how much of each class is resident or "
+         "swapped out; if pages hold several classes, it shows at least and at most. -v shows malloc's arenas and what "
+         "was not identified.",
      .takes = {Takes::life},
      .tables = {"account", "arenas", "not_identified"},
      .parts = contexts | segments | gc | loader_heaps,
@@ -94,8 +95,8 @@ constexpr Verb all_verbs[] = {
     {.name = "segments",
      .group = "memory",
      .question = "where is the heap in memory?",
-     .details = "One row per region or segment of the GC, and their sums by generation. All bytes are aligned bytes, "
-                "so that they add up.",
+     .details = "One row per region or segment of the GC, and their sums by generation. Object sizes include their "
+                "alignment, so that the columns add up.",
      .takes = {Takes::generation},
      .tables = {"segments", "generations"},
      .parts = contexts | segments,
@@ -137,12 +138,13 @@ constexpr Verb all_verbs[] = {
      .group = "memory",
      .question = "which memory could be saved?",
      .details =
-         "Bytes that fixing would save, by the field that holds them, no byte twice: collections that are empty, hold "
-         "one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, ConcurrentDictionary, "
-         "StringBuilder, and other collections in arrays), with the arrays that belong to them; boxes; all but one of "
-         "equal strings, of equal arrays without references, and of equal small objects without references; the zeros "
-         "of arrays that contain little else; and holes beside pinned objects. Objects that the GC never frees are no "
-         "waste. --live looks only at live objects, --dead only at garbage, and both at no holes.",
+         "Bytes that a fix would save, by the field that holds them; no byte counts twice: collections that are empty, "
+         "hold one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, "
+         "ConcurrentDictionary, StringBuilder, and other collections in arrays), with the arrays that belong to them; "
+         "boxes; all but one of equal strings, of equal arrays without references, and of equal small objects without "
+         "references; the zeros of arrays that contain little else; and holes beside pinned objects. Objects that the "
+         "GC never frees are not waste. --live looks only at live objects, --dead only at garbage; neither looks at "
+         "holes.",
      .takes = {Takes::life},
      .sort_columns = {"bytes", "count", "kind"},
      .tables = {"waste", "kinds", "stages"},
@@ -185,7 +187,7 @@ constexpr Verb all_verbs[] = {
      .group = "threads",
      .question = "which threads are there, and where is each one?",
      .details = "One row per thread of the runtime: its ids, name and state, how many methods are on its stack, the "
-                "innermost of them, what it waits for (a lock and its owner, a task), as far as the runtime's notes, "
+                "innermost of them, what it waits for (a lock and its owner, a task), as far as the runtime's records, "
                 "objects and references in its methods show it, and the exception that it is handling, or handled "
                 "last. --by retained adds what each thread alone keeps alive, which takes the graph of the whole heap. "
                 "Threads that have ended are listed as long as their objects live.",
@@ -199,11 +201,11 @@ constexpr Verb all_verbs[] = {
      .group = "threads",
      .question = "where is each thread, and what does it hold?",
      .details =
-         "The methods on a thread's stack, innermost first, or on those of all threads; a thread is given by the "
-         "operating system's id or the managed one. Between the methods are the Frames that the runtime leaves where "
-         "it is called; native code is not followed. If a module's .pdb is found (inside it, beside it, or below "
-         "--symbols), each method has its current line. --merge shows stacks of the same methods once, those of most "
-         "threads first; --roots also shows the references that each frame holds, and their slots.",
+         "The methods on the stack of one thread, or of all threads, innermost first. Give a thread by the operating "
+         "system's id or by its managed id. Between the methods are the Frames that the runtime leaves where it is "
+         "called; native code is not followed. If a module's .pdb is found (inside it, beside it, or below --symbols), "
+         "each method has its current line. --merge shows stacks of the same methods once, those of most threads "
+         "first; --roots also shows the references that each frame holds, and their slots.",
      .subject = {"THREAD", "which thread?", true},
      .takes = {Takes::all, Takes::merge, Takes::roots, Takes::symbols},
      .tables = {"frames", "stacks", "references", "problems"},
@@ -216,9 +218,10 @@ constexpr Verb all_verbs[] = {
      .question = "who waits for whom?",
      .details = "One row per lock that is held or waited for: Monitor (the lock statement), Lock, "
                 "ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier and Mutex; then "
-                "deadlocks, in words, and what each thread waits for, as far as the runtime's notes, objects and "
-                "stacks show it. A semaphore does not record who took it, a lock does not record who reads, and before "
-                ".NET 11 a Mutex does not record who has it. --all also shows locks that nobody holds.",
+                "deadlocks, in words, and what each thread waits for, as far as the runtime's records, objects and "
+                "stacks show it. A semaphore does not record who took it, a reader-writer lock does not record who "
+                "reads, and before .NET 11 a Mutex does not record who has it. --all also shows locks that nobody "
+                "holds.",
      .takes = {Takes::all},
      .tables = {"locks", "deadlocks", "waits"},
      .parts = contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics |
@@ -301,7 +304,7 @@ constexpr Verb all_verbs[] = {
      .plan =
          [](const Question &question) {
            const bool names_types = !question.type_exact.empty() || !question.type_regex.empty();
-           return Plan(names_types ? Pass::tally : Pass::heap); // to know which types there are
+           return Plan(names_types ? Pass::tally : Pass::heap); // because it needs the types of the heap
          },
      .answer = answer_handles},
     {.name = "roots",
@@ -371,10 +374,10 @@ constexpr Verb all_verbs[] = {
          "objects, types and their names, handles, statics, stacks in use, and the runtime's own data. Every verb "
          "gives the same answer on it, even without the files that --modules names; exceptions are account, and "
          "figures of report, summary, diff and check about memory outside of the heap's objects.\n--no-values blanks "
-         "contents: strings, numbers and everything else on the heap that is no reference, all words on stacks and in "
-         "registers except pointers, environment variables and the command line; outside of heap and stacks everything "
-         "that dnheap did not read. What remains: names of types, fields, methods and files, addresses, sizes, "
-         "lengths, and constants that are part of assemblies' metadata.",
+         "contents: strings, numbers and everything else on the heap that is not a reference, all words on stacks and "
+         "in registers except pointers, environment variables and the command line; and, outside of heap and stacks, "
+         "everything that dnheap did not read. What remains: names of types, fields, methods and files, addresses, "
+         "sizes, lengths, and constants that are part of assemblies' metadata.",
      .takes = {Takes::no_values},
      .tables = {"extracted"},
      .parts = all_parts,
@@ -436,7 +439,7 @@ constexpr Verb all_verbs[] = {
      .takes_several = true},
     {.name = "check",
      .group = "dumps and files",
-     .question = "does it stay within its limits?",
+     .question = "does a dump stay within its budget?",
      .details = "Compares a dump, or a saved record of one, with a budget: limits per type, owner and class of memory, "
                 "for sums, and for growth since a baseline. The exit code is 1 if one is exceeded; formats junit and "
                 "github are for CI. --record saves the present figures, by names and signatures, as a baseline for "
@@ -461,7 +464,7 @@ constexpr Verb all_verbs[] = {
      .answer = answer_summary,
      .takes_each = true,
      .format = "ndjson",
-     .reads_objects_only = true}, // its questions are asked by other verbs,
+     .reads_objects_only = true}, // other verbs ask its questions,
     {.name = "ps",
      .group = "processes",
      .question = "which .NET processes run here?",

@@ -47,7 +47,7 @@ std::string text_of(const BadHeader &bad) {
   return "";
 }
 
-// The parts of the heap that were walked: an address there without an object is certainly none.
+// The parts of the heap that were walked: an address there at which the walk found no object certainly has none.
 class Walked {
 public:
   explicit Walked(const Snapshot &snapshot) : heap_(snapshot.heap()), gaps_(heap_.gaps().begin(), heap_.gaps().end()) {
@@ -80,7 +80,7 @@ std::string text_of(const report::Completeness::Gap &gap, const Snapshot &snapsh
     return gap.reason + ": its MethodTable is null";
   const TypeRow *type = types.find(*method_table);
   if (!type)
-    return gap.reason + ": " + hex(*method_table) + " is no MethodTable";
+    return gap.reason + ": " + hex(*method_table) + " is not a MethodTable";
   u64 size = object_size(type->base_size, type->component_size, memory.try_load<u32>(gap.start + p).value_or(0),
                          memory.format());
   return gap.reason + ": of " + bytes_text(size) + ", for which there is no room";
@@ -177,8 +177,8 @@ report::Table totals_table(const ReferenceCheck &check, u64 dead, u64 moving, u6
                           {{"edges", "Hash of all references", Kind::address, report::Shown::in_data}, check.edges}});
 }
 
-// True while a background collection frees dead objects: a dead object anywhere may then refer to memory that is freed
-// already.
+// True while a background collection frees dead objects: until it ends, a dead object anywhere may refer to memory that
+// is already freed.
 bool is_sweeping(const Runtime &runtime) {
   try {
     return runtime.gc().get_current_gc_state() == 1u; // "planning", gc_state_name()
@@ -269,7 +269,8 @@ report::Answer answer_verify(const Snapshot &snapshot, const Question &question)
   const ReferenceCheck all = look({});
   const std::optional<CollectedPart> part = collected_part(snapshot);
   NoDamage no_damage{nullptr, part ? &*part : nullptr};
-  // Errors in objects that nothing holds are no damage. Sound heaps need not be marked.
+  // Errors in objects that nothing holds are not damage. If there are no errors, it does not matter which objects are
+  // alive.
   const bool sweeps = is_sweeping(snapshot.runtime());
   std::optional<HeapBits> certain;
   if (all.bad + all.bad_headers)
@@ -296,9 +297,9 @@ report::Answer answer_verify(const Snapshot &snapshot, const Question &question)
                                      ", which the GC was planning or moving: they look like damage" + how);
   if (check.dead)
     answer.tables[0].notes.push_back(
-        count_text(check.dead) + " more of dead objects, which no root leads to" +
-        (sweeps ? " but words on stacks, perhaps, while the GC sweeps in the background" : "") +
-        ": what these refer to may be gone" + how);
+        count_text(check.dead) + " more in dead objects, to which no root leads" +
+        (sweeps ? " (except perhaps words on stacks, while the GC sweeps in the background)" : "") +
+        ": objects to which these refer may be gone" + how);
   answer.tables.insert(answer.tables.end(), more.begin(), more.end());
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);

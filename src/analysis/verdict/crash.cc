@@ -75,7 +75,7 @@ bool is_throwing(const std::string &method) {
   return method.starts_with("System.Runtime.EH.") || method.starts_with("System.RuntimeExceptionHelpers.");
 }
 
-// True for calls that no exception records: stubs, calls that throw, and the caller of Main (.NET 11).
+// True for calls that exceptions do not record: stubs, calls that throw, and the caller of Main (.NET 11).
 bool is_no_call_of_program(const std::string &method) {
   return method.starts_with(stub_class) || is_throwing(method) || method == "System.Environment.CallEntryPoint";
 }
@@ -143,7 +143,7 @@ private:
     std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
     out += fmt::format(" on thread {}", crash_.thread);
     if (!thread_)
-      out += ", which is no thread of the runtime's";
+      out += ", which is not a thread of the runtime";
     switch (cause_) {
     case Cause::unhandled_exception:
       return out + ": unhandled " + exception_text() + inner_text() +
@@ -234,8 +234,7 @@ private:
     set_recursion(calls);
   }
 
-  // For a stack that cannot be walked. Names the most frequent method among those whose return addresses are at the end
-  // of the stack.
+  // For a stack that cannot be walked: finds the method whose return address is most frequent at the end of the stack.
   std::vector<Address> calls_left_on_stack() {
     constexpr u64 looked_at = 64 << 10, enough = 100;
     const Memory &memory = runtime_.memory();
@@ -351,9 +350,8 @@ private:
       notes_.remove(Subject::crash_exception);
       if (const std::string &type = type_name(exception_->method_table);
           !info->exception_type.empty() && type != printable(info->exception_type, longest_noted))
-        notes_.add("the program noted that it ended for an exception of type " +
-                   printable(info->exception_type, longest_noted) + "; the exception at its address is of type " +
-                   type);
+        notes_.add("the program recorded that an exception of type " + printable(info->exception_type, longest_noted) +
+                   " ended it, but the exception at the recorded address is of type " + type);
     } else if (!info->exception_type.empty()) {
       noted_exception_ = printable(info->exception_type, longest_noted);
       noted_inner_ = printable(info->inner_type, longest_noted);
@@ -365,7 +363,7 @@ private:
       inner_of_fatal_error_ = "invalid access to memory";
     } else if (info->reason == CrashInfo::Reason::unhandled_exception && has_exception()) {
       cause_ = Cause::unhandled_exception;
-      if (!thrown_in_.empty()) // the thread is still there; its own stack may not be followed so far
+      if (!thrown_in_.empty()) // the thread is still in that method, but its stack may not be readable that far
         method_ = thrown_in_;
     } else if (info->reason == CrashInfo::Reason::fail_fast) {
       cause_ = Cause::fail_fast;
@@ -385,8 +383,8 @@ private:
   }
   bool has_exception() const { return exception_ || !noted_exception_.empty(); }
 
-  // NativeAOT leaves stack overflows to the system: it sends a signal for an address at the end of the stack, which the
-  // thread has reached.
+  // Recognizes a stack overflow. CoreCLR aborts on another stack. NativeAOT leaves it to the system, which sends
+  // SIGSEGV for an address near the stack's end.
   void find_overflow() {
     if (cause_ != Cause::signal || !thread_ || !thread_->stack_limit || !thread_->stack_base)
       return;
@@ -407,16 +405,18 @@ private:
       cause_ = Cause::stack_overflow;
   }
 
-  // The first pass finds no handler before anything is unwound: the thread is still in the call that threw.
+  // If no call has a handler, the runtime's first pass ends before anything is unwound: the thread is still in the call
+  // that threw.
   bool is_unhandled() const {
     return ((throws_ || faulted_ || allocates_) && passed_through(*exception_)) || has_passed_through_all();
   }
-  // If native code of the runtime threw it, the stack does not show that. But the thread is handling the exception, no
-  // handler (which would be a funclet) runs, and each call is where the exception recorded it, up to the outermost one.
-  // Only the innermost call is elsewhere: the exception recorded the address to which the native code would have
-  // returned.
+  // If native code of the runtime threw the exception, the stack does not show that. But the thread is handling the
+  // exception, no handler (which would be a funclet) runs, and each call, up to the outermost one, is where the
+  // exception recorded it. Only the innermost call is elsewhere: the exception recorded the address to which the native
+  // code would have returned.
   bool has_passed_through_all() const {
-    constexpr u64 most_of_call = 4; // a call's last bytes: the exception records the call, a frame what follows it
+    constexpr u64 most_of_call = 4; // the exception recorded an address inside the call, the frame has the return
+                                    // address: at most this far apart
     if (!is_at_hand_ || !stack_.is_complete())
       return false;
     const u64 noted = std::min(exception_->methods.size(), exception_->ips.size());
@@ -496,9 +496,9 @@ std::string signal_text(const CrashSignal &crash, OperatingSystem os) {
 
 namespace {
 
-// The runtime's own dumps on Windows (createdump.exe) do not name their reason. An exception that a thread is handling,
-// and for which no handler was found, is the reason. The exception has no code then. Absent: no thread has one, or
-// several do.
+// The runtime's own dumps on Windows (createdump.exe) do not name their reason. The reason is an exception that a
+// thread is handling, and for which no handler was found; the result has no exception code. Nullopt: no thread has such
+// an exception, or several have.
 std::optional<CrashSignal> unhandled_in(const Snapshot &snapshot) {
   if (snapshot.target().container != "minidump" || snapshot.runtime().kind() != std::string_view("coreclr"))
     return std::nullopt;

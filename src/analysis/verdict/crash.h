@@ -1,6 +1,6 @@
-// The end of a process, for the answers that lead with it: the signal, or the code, that the dump's container names;
-// the place of its thread; and the exception that this thread was handling. Nothing if the container names no crash;
-// else a walk of that one thread's stack and a look at all Threads and strong handles. One thread.
+// The end of a process, for the answers that begin with it: the signal or code that the dump's container names, where
+// the crashed thread stands, and the exception that this thread was handling. Costs nothing if the container names no
+// crash; else a walk of that one thread's stack and a look at all Threads and strong handles. One thread.
 #pragma once
 #include "report/answer.h"
 #include "snapshot/snapshot.h"

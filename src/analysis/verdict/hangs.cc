@@ -27,8 +27,9 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
                                             wait_for_constructor};
-constexpr u64 most_asynchronous_waiters = 500000; // some 3 µs for each; beyond, only `locks` looks for deadlocks
-constexpr u64 most_calls_alone = 10000;           // that are pending, if nothing else requires a look at them
+// Some 3 µs for each; if there are more, only `locks` looks for deadlocks.
+constexpr u64 most_asynchronous_waiters = 500000;
+constexpr u64 most_calls_alone = 10000; // pending calls that are looked at even if nothing else requires it
 
 bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
@@ -57,7 +58,7 @@ bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits
   const Counts counts = count_objects(snapshot);
   if (counts.asynchronous_waiters > most_asynchronous_waiters) {
     out.note = "deadlocks were not looked for, since " + count_text(counts.asynchronous_waiters) +
-               " asynchronous methods wait for semaphores: dnheap locks does";
+               " asynchronous methods wait for semaphores: dnheap locks looks for them";
     return false;
   }
   auto waits_for_handle = [](const WaitText &wait) { return wait.text == "a wait handle"; };
@@ -67,7 +68,7 @@ bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits
     return true;
   if (counts.calls)
     out.note = "asynchronous calls that wait for each other were not looked for, since there are " +
-               count_text(counts.calls) + ": dnheap locks does";
+               count_text(counts.calls) + " of them: dnheap locks looks for these";
   return false;
 }
 

@@ -12,8 +12,8 @@ namespace dnheap {
 
 HangFacts find_hangs(const Snapshot &snapshot);
 
-// Finds only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
-// finalizer runs. Adds what could not be read of threads to `problems`.
+// Returns only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
+// finalizer runs. Adds to `problems` which parts of threads could not be read.
 std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems);
 
 } // namespace dnheap

@@ -10,16 +10,16 @@ namespace {
 
 constexpr u64 longest_setting = 200;
 
-// The GC records who refused the memory only with segments. With regions it records neither a limit of its own nor one
-// of the system (seen with both on 10.0 and 11.0).
+// The GC records what refused the memory only if it uses segments. With regions it records neither that its own limit
+// nor that the system refused (both seen on 10.0 and 11.0).
 std::string refused_by(const GCOomData &oom, const GCSetting *limit) {
   if (!oom.fgm && limit)
-    return fmt::format("; who refused is not noted, but the GC's own limit is {} ({}={})",
+    return fmt::format("; it is not recorded what refused the memory, but the GC's own limit is {} ({}={})",
                        bytes_text(*limit->hard_limit), printable(limit->name, longest_setting),
                        printable(limit->value, longest_setting));
   if (!oom.fgm)
-    return "; who refused is not noted: a limit of the GC's own (GCHeapHardLimit, 75 % of a container's memory, the "
-           "range that it reserved), or the system";
+    return "; it is not recorded what refused the memory: a limit of the GC itself (GCHeapHardLimit, 75 % of a "
+           "container's memory, the range that it reserved), or the system";
   const u64 available = oom.available_pagefile_mb << 20;
   return "; " + failure_get_memory_text(oom.fgm) + " (" + bytes_text(oom.size) + ", while the system had " +
          bytes_text(available) + (available / 2 > oom.size ? ", so a limit was reached)" : ")");
@@ -30,7 +30,7 @@ std::string refused_by(const GCOomData &oom, const GCSetting *limit) {
 std::string oom_text(const GCOomData &oom, const GCSetting *limit) {
   if (!oom.happened())
     return "never";
-  // For small objects, this is the size of the memory that new ones were to be put into.
+  // For small objects, this is the size of the memory in which the GC wanted to put new objects.
   std::string out = "the GC could not get " + (oom.alloc_size ? bytes_text(oom.alloc_size) : "memory") +
                     (oom.loh_p ? " for a large object" : " for new objects");
   if (oom.reason)

@@ -1,5 +1,5 @@
-// The GC's record of the last time that it could not get memory, in words, with its own limit if the process was
-// started with one.
+// The GC's record of the last time that it could not get memory, in words, with the limit of the heap's size if the
+// process was started with one.
 #pragma once
 #include "analysis/shapes/gc_settings.h"
 #include "runtime/gc_data.h"

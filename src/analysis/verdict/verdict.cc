@@ -31,7 +31,7 @@ bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
 
 bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 8 * mib); }
 
-// True if live memory is mostly waste: then "No leak" would hide that it goes on.
+// True if live memory is mostly waste, so that "No leak" alone would hide a problem.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
 
 std::string no_leak(const VerdictFacts &f, const std::string &text) {
@@ -58,14 +58,16 @@ constexpr Rule rules[] = {
     {"contexts_cannot_unload", "live",
      [](const VerdictFacts &f) { return f.suspect_contexts && is_suspect_much(f) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("{} AssemblyLoadContexts are unloading and cannot: {} of live memory is held by {}. Their "
-                          "objects must be removed there when they unload.",
-                          count_text(f.suspect_contexts), percent(f.suspect, f.live), suspect_text(f));
+       return fmt::format("{} unloading, but cannot finish: {} of live memory is held by {}. Remove the objects of a "
+                          "context there when it unloads.",
+                          f.suspect_contexts == 1 ? "1 AssemblyLoadContext is"
+                                                  : count_text(f.suspect_contexts) + " AssemblyLoadContexts are",
+                          percent(f.suspect, f.live), suspect_text(f));
      }},
     {"http_clients", "live",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_http_clients) ? f.suspect : 0; },
      [](const VerdictFacts &f) {
-       return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one for all of them, or "
+       return fmt::format("{} HttpClients, each with connections of its own, are held by {}: one shared HttpClient, or "
                           "IHttpClientFactory, is enough. {} of live memory is held by {}.",
                           count_text(f.suspect_http_clients), f.http_clients_field, percent(f.suspect, f.live),
                           suspect_text(f));
@@ -94,8 +96,8 @@ constexpr Rule rules[] = {
      },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} of live memory is held by {} owners: {}. Each that keeps growing is a leak: dnheap diff of two "
-           "dumps shows which.",
+           "{} of live memory is held by {} owners: {}. Each owner that keeps growing is a leak: dnheap diff of two "
+           "dumps shows which ones grow.",
            percent(f.large_suspects_bytes, f.live), count_text(f.large_suspects), f.large_suspects_text);
      }},
     {"many_owners", "live",
@@ -104,25 +106,26 @@ constexpr Rule rules[] = {
      },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} of live objects fill {} of the process, and no single owner holds much of them: many small "
-           "ones share it.",
+           "{} of live objects fill {} of the process, and no single owner holds much of them: many small owners share "
+           "them.",
            bytes_text(f.live), percent(f.live, f.process));
      }},
     {"duplicate_data", "live", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("Duplicate data: {} of live memory ({}) are copies of other objects: {}. Sharing equal "
-                          "ones would save that.",
+                          "objects would save these bytes.",
                           percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
      },
      "waste", " --live"},
-    // A holder of the runtime's own that keeps the program's objects: its timers, what flows with calls.
+    // A holder that belongs to the runtime, and keeps the program's objects: the runtime's timers, what flows with
+    // calls.
     {"one_holder", "live",
      [](const VerdictFacts &f) {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
      [](const VerdictFacts &f) {
        return fmt::format("{} of live memory ({}) is held by {}. One dump does not show whether that grows: dnheap "
-                          "diff of two does.",
+                          "diff of two dumps does.",
                           percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
      }},
     {"dead_objects", "dead",
@@ -170,8 +173,8 @@ constexpr Rule rules[] = {
      },
      [](const VerdictFacts &f) {
        return fmt::format("Not the managed heap: {} assemblies lie in no file ({}), so they were made at run time or "
-                          "loaded from bytes{}. The runtime keeps what it knows of each: it and native code have {} "
-                          "from malloc, and {} in heaps of its own; the GC's heap takes {}.",
+                          "loaded from bytes{}. The runtime keeps data about each of them: the runtime and native code "
+                          "have {} from malloc, the runtime's own heaps take {}; the GC's heap takes {}.",
                           count_text(f.made_assemblies), f.made_assemblies_name,
                           f.made_assemblies_by.empty() ? "" : "; " + f.made_assemblies_by, bytes_text(f.malloc_in_use),
                           bytes_text(f.runtime), bytes_text(f.heap));
@@ -241,7 +244,7 @@ constexpr HangRule hang_rules[] = {
      [](const HangFacts &f) {
        return fmt::format("{} for {}: nobody lets it go.", waiters(f.orphaned_waiters, "thread"), f.orphaned_text);
      }},
-    // One finalizer runs at a time: what it waits for, all wait for.
+    // Only one finalizer runs at a time, so all others wait for what it waits for.
     {"finalizer_blocked", "stack",
      [](const HangFacts &f) { return f.is_finalizer_waiting && f.finalizer_objects >= least_elements; },
      [](const HangFacts &f) { return f.finalizer_lock_holder.empty() ? Sureness::probable : Sureness::certain; },
@@ -264,8 +267,7 @@ constexpr HangRule hang_rules[] = {
          out += fmt::format(", and others for {} more", count_text(f.crowds - 1));
        if (f.crowd_holder.empty())
          return out + ". Its holder is unknown: perhaps it was not released.";
-       return out +
-              fmt::format(". {} probably has it. That is a hang only if it does not come to an end.", f.crowd_holder);
+       return out + fmt::format(". {} probably has it. That is a hang only if this never ends.", f.crowd_holder);
      }},
     // Threads behind a deadlock wait, too, but are not the reason.
     {"lock_contended", "locks", [](const HangFacts &f) { return f.contenders >= least_contenders && !f.deadlocks; },
@@ -278,8 +280,8 @@ constexpr HangRule hang_rules[] = {
      [](const HangFacts &f) { return f.pool.blocked ? Sureness::probable : Sureness::possible; },
      [](const HangFacts &f) {
        if (!f.pool.blocked)
-         return fmt::format("The thread pool has more to do than workers: {}. That is a hang only if none of them "
-                            "comes to an end.",
+         return fmt::format("The thread pool has more work than workers: {}. That is a hang only if no worker ever "
+                            "finishes its work.",
                             f.pool.starved_text());
        return fmt::format("The thread pool starves: {}.", f.pool.starved_text());
      }},
@@ -326,7 +328,7 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
         fmt::format("{} live, {} {}, {} committed by the GC.{} If the program hangs: dnheap "
                     "threads, locks or async.",
                     bytes_text(facts.live), bytes_text(facts.dead),
-                    facts.knows_all_roots ? "garbage" : "that nothing is seen to hold", bytes_text(facts.heap),
+                    facts.knows_all_roots ? "garbage" : "without a known holder", bytes_text(facts.heap),
                     is_nearly_all(facts) ? fmt::format(" {} of live memory is held by {}.",
                                                        percent(facts.holder, facts.live), facts.holder_text)
                                          : "");

@@ -12,9 +12,9 @@
 
 namespace dnheap {
 
-inline constexpr u64 least_elements = 100;  // fewer are no collection that grows
-inline constexpr u64 least_contenders = 5;  // threads that wait for one lock: fewer are the way of locks
-inline constexpr u64 many_assemblies = 500; // assemblies in no file; a large program's own have files
+inline constexpr u64 least_elements = 100;  // fewer elements are not a collection that grows
+inline constexpr u64 least_contenders = 5;  // threads that wait for one lock: fewer are usual
+inline constexpr u64 many_assemblies = 500; // assemblies that are in no file; those of a large program are in files
 
 // Facts about threads and asynchronous methods that do not go on.
 struct HangFacts {
@@ -29,12 +29,13 @@ struct HangFacts {
   bool are_threads = false, are_calls = false;
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
-  // The lock with most waiters whose owner may let it go: how many wait, for what, who has it, and where that stands.
+  // The lock with most waiters whose owner may still release it: how many wait, for which lock, who has it, and where
+  // its owner stands.
   u64 contenders = 0;
   std::string contended_text, contended_by, holder_place; // "Shop.Cache", "thread Loader", "sleeps in Shop.Cache.Load"
-  bool is_holder_waiting = false;                         // else it runs
-  // What waits for the thread that runs finalizers, whether that waits itself, and who has the lock for which it does
-  // ("thread Loader, which sleeps in Shop.Cache.Load"; empty: it waits for no lock).
+  bool is_holder_waiting = false;                         // false: the owner runs
+  // How many objects wait for the thread that runs finalizers, whether that thread waits itself, and who has the lock
+  // that it waits for ("thread Loader, which sleeps in Shop.Cache.Load"; empty: it waits for no lock).
   u64 finalizer_objects = 0;
   bool is_finalizer_waiting = false;
   std::string finalizer_lock_holder;
@@ -46,7 +47,7 @@ struct HangFacts {
 };
 
 struct VerdictFacts {
-  bool knows_all_roots = true; // else objects that count as dead may be held
+  bool knows_all_roots = true; // false: objects that count as dead may be held
   u64 process = 0;             // accessible bytes of the process, as far as the dump shows
   u64 heap = 0;                // what the GC has committed
   u64 live = 0, dead = 0;      // objects
@@ -57,7 +58,7 @@ struct VerdictFacts {
   u64 perhaps_theirs = 0;
   u64 runtime = 0; // memory of the runtime itself: loader heaps, code, the GC's tables
   u64 stacks = 0, threads = 0;
-  u64 finalizers = 0; // bytes that only objects with a due finalizer hold
+  u64 finalizers = 0; // bytes that only objects hold whose finalizers are due
   u64 finalizer_objects = 0;
   std::string finalizers_text;      // the most of them
   std::string finalizer_place;      // HangFacts::finalizer_text
@@ -68,21 +69,21 @@ struct VerdictFacts {
   std::string copies_text;          // the most of them, and the field that holds them
   u64 waste = 0;                    // live bytes that are waste
   std::string waste_text;           // the most of them
-  u64 made_assemblies = 0;          // in no file: made at run time, or loaded from bytes
+  u64 made_assemblies = 0;          // that are in no file: made at run time, or loaded from bytes
   std::string made_assemblies_name; // of the most of them
-  std::string made_assemblies_by;   // who makes such, or holds the most of them; empty: unknown
+  std::string made_assemblies_by;   // who makes such assemblies, or holds the most of them; empty: unknown
   u64 largest = 0; // bytes of the largest suspect that the program itself, or its container of services, holds
   // The largest of these with many elements, or with contexts that cannot unload; if there is none, the largest of all.
   u64 suspect = 0, suspect_elements = 0;
   std::string suspect_text, suspect_way;
-  // The largest suspect, whoever holds it, but not words on stacks, nor the finalizer queue.
+  // The largest suspect, whoever holds it, except words on stacks and the finalizer queue.
   u64 holder = 0, holder_elements = 0;
   std::string holder_text;
   // Suspects with many elements, each of which holds a tenth of live memory or more: their number, their bytes
   // together, and each by name: "static Shop.A._items (25 %), …".
   u64 large_suspects = 0, large_suspects_bytes = 0;
   std::string large_suspects_text;
-  // Resources that should not be there so often (kept_resources.h): how many the suspect holds, and by which field.
+  // Resources of which there should be few (kept_resources.h): how many of them the suspect holds, and by which field.
   u64 suspect_contexts = 0, suspect_http_clients = 0, suspect_db_connections = 0;
   std::string http_clients_field, db_connections_field;
 
@@ -92,8 +93,8 @@ struct VerdictFacts {
 struct MemoryVerdict {
   std::string rule; // "one_owner", … "nothing": a word for scripts
   std::string text; // one or two sentences
-  u64 bytes = 0;    // that it explains
-  // A verb that shows more, as "waste", and its options after the target, as " --live"; empty: the path to the first
+  u64 bytes = 0;    // how many bytes it explains
+  // A verb that shows more ("waste"), and its options after the target (" --live"); empty: the path to the first
   // suspect shows more.
   const char *verb = "", *options = "";
 };

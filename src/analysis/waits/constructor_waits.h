@@ -1,7 +1,7 @@
-// ConstructorWaits: threads that wait until another thread has run a type's static constructor. The runtime is not
-// known to record such waits. A waiting thread is in the runtime's initializer of types (8.0 and 9.0: in a helper of
-// the runtime), and its stack there has the MethodTable of a type whose constructor is on another thread's stack.
-// CoreCLR only. Walks all stacks once. One thread.
+// ConstructorWaits: threads that wait until another thread has run a type's static constructor. As far as we know, the
+// runtime does not record such waits. A waiting thread is in the runtime's initializer of types (8.0 and 9.0: in a
+// helper of the runtime), and this part of its stack has the MethodTable of a type whose constructor is on another
+// thread's stack. CoreCLR only. Walks all stacks once. One thread.
 #pragma once
 #include "runtime/runtime.h"
 
@@ -13,7 +13,7 @@ namespace dnheap {
 struct ConstructorWait {
   Address type = 0;         // a MethodTable
   u32 runs_on = 0;          // index in the list of threads
-  bool is_by_stack = false; // only a word on its stack shows that it waits
+  bool is_by_stack = false; // only a word on the thread's stack shows that it waits
 };
 
 // True if the stack is at a place where a thread may wait for a static constructor. Costs no more than reading a name.

@@ -55,8 +55,8 @@ public:
   }
 
 private:
-  // True if the methods that wait also release the semaphore. If that is unknown, true for a semaphore with one permit:
-  // a signal that keeps no more than one is for one waiter.
+  // True if the methods that wait also release the semaphore. If that is unknown, true for a semaphore with a limit of
+  // one permit: a signal with this limit would be for one waiter only.
   bool is_lock(Address semaphore) const {
     const LockObject *lock = locks_.find(semaphore);
     return holders_.is_given_back(semaphore).value_or(lock && lock->permits == 1);
@@ -102,7 +102,7 @@ private:
     return true;
   }
 
-  // True for a task as TaskCompletionSource makes it: it runs no code, and no part of the library completes it.
+  // True for a task like that of a TaskCompletionSource: it runs no code, and no part of the library completes it.
   bool is_completed_by_program(TaskNumber task) {
     const std::string &type = tasks_.type(task).name;
     return type.starts_with("System.Threading.Tasks.Task") && type.find('+') == type.npos &&

@@ -1,9 +1,9 @@
 // Crowds: semaphores with many waiters and no free permit, whose known holders do not go on by themselves. A few
-// waiters are as usual as with any lock. Many are usual, too, if a program throttles by the semaphore, as its holders
-// end in time, and if workers wait for a signal. So a crowd has
+// waiters are usual, as with any lock. Many waiters are usual, too, if a program limits its work by the semaphore (its
+// holders end in time), or if workers wait for a signal. So a crowd has
 // * at least `least_crowd` callers that wait without a time limit;
-// * waiting methods that also release the semaphore, so that it is a lock and no signal; if that is unknown, one
-//   permit;
+// * waiting methods that also release the semaphore, so that it is a lock, not a signal; if that is unknown, a limit of
+//   one permit;
 // * no possible holder that runs, sleeps, or awaits a timer, a socket, a file or anything else that ends.
 // Costs some look-ups for each caller and holder. One thread.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace dnheap {
 
-// Fewer callers may be the requests of one moment, which do a short piece of work one at a time. The 32nd in a queue is
-// late, whatever it waits for.
+// Fewer callers may be requests that came at the same moment and do a short piece of work one after the other. The 32nd
+// caller in a queue is late, whatever it waits for.
 inline constexpr u64 least_crowd = 32;
 
 std::vector<Crowd> find_crowds(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,

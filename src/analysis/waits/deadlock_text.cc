@@ -16,7 +16,8 @@ Grounds DeadlockText::grounds_of(const Circle &circle) {
   return out;
 }
 
-// True if the circle has a lock of that kind without a known owner. A Mutex with a known owner is as any other lock.
+// True if the circle has a lock of that kind without a known owner. (A Mutex with a known owner is like any other
+// lock.)
 bool DeadlockText::has(const Circle &circle, LockKind kind) const {
   return std::any_of(circle.begin(), circle.end(), [&](const WaitingOne &one) {
     const LockObject *lock = locks_.find(one.waits_for);
@@ -124,7 +125,7 @@ std::string DeadlockText::words(const Circle &circle) {
       out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", and " +
              who(next) + " is in that method";
     else if (one.grounds == Grounds::passed_wait)
-      out += waits_for + object(one.waits_for) + ", which " + who(next) + " has taken, as it is behind that wait in " +
+      out += waits_for + object(one.waits_for) + ", which " + who(next) + " has taken, as it has passed that wait in " +
              one.method;
     else if (auto part = locks_.collections.find(one.waits_for);
              part != locks_.collections.end() && !one.is_use_unknown)
@@ -146,18 +147,18 @@ std::string DeadlockText::words(const Circle &circle) {
     out += ". That wait ends by itself when its time is over";
   if (!is_inferred(grounds_of(circle)))
     return out + (is_limit_unknown(circle) && !ends_by_itself(circle)
-                      ? ". It is unknown whether each of these waits has no time limit and cannot be cancelled"
+                      ? ". It is unknown whether one of these waits has a time limit or can be cancelled"
                       : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
              is_of_semaphore = has(circle, LockKind::semaphore);
   out += ". ";
   if (is_of_semaphore)
-    out += is_of_collection ? "A collection does not say who adds to it, or takes from it"
-                            : "A semaphore does not say who took it";
+    out += is_of_collection ? "A collection does not record who adds to it, or takes from it"
+                            : "A semaphore does not record who took it";
   if (is_of_mutex)
     out += std::string(is_of_semaphore ? ", and who" : "Who") +
            " has a Mutex, and how long somebody waits for it, is known to the operating system only";
-  return out + ": that is inferred from these references, as all that are known to have one are stuck";
+  return out + ": this is inferred from these references, as everybody who is known to have one is stuck";
 }
 
 std::string DeadlockText::short_name(u32 thread) const {

@@ -15,9 +15,9 @@ public:
   using Circle = std::vector<WaitingOne>;
   // Returns the weakest grounds of its members.
   static Grounds grounds_of(const Circle &circle);
-  // True if one of them waits for a limited time only.
+  // True if one of its members waits for a limited time only.
   static bool ends_by_itself(const Circle &circle);
-  // True if it is unknown whether one of them waits for a limited time only.
+  // True if it is unknown whether one of its members waits for a limited time only.
   static bool is_limit_unknown(const Circle &circle);
   Sureness sureness_of(const Circle &circle) const;
   // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
@@ -33,8 +33,9 @@ public:
   std::string short_name(u32 thread) const; // its name, or its number
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;
-  std::string object(Address object);          // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
-  std::string type_name(Address object) const; // for a type whose static constructor is waited for, the type's own
+  std::string object(Address object); // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
+  // Returns the type's name; for a MethodTable whose static constructor threads wait for, the name of that type.
+  std::string type_name(Address object) const;
 
 private:
   std::string who(const WaitingOne &one) { return one.thread ? thread(*one.thread) : object(one.task); }

@@ -170,7 +170,7 @@ private:
         out_.by_node.emplace(node, object);
   }
 
-  // Adds a WaitHandle that is no part of a lock. If several stand for one object, adds the first.
+  // Adds a WaitHandle that is not part of a lock. If several stand for one object, adds the first.
   void add_handle(Address handle) {
     WaitSubsystem &subsystem = out_.targets->subsystem();
     const Address behind = subsystem.behind(handle);

@@ -1,7 +1,7 @@
-// Locks: whatever threads take and wait for, as objects and sync blocks show it: .NET's Monitor (in an object's header
-// or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim; and if .NET's
-// own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Costs two walks of the heap and one look
-// at each object's header. One thread.
+// Locks: the things that threads take and wait for, as far as objects and sync blocks show them: .NET's Monitor (in an
+// object's header or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim;
+// and if .NET's own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Costs two walks of the heap
+// and one look at each object's header. One thread.
 #pragma once
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"
@@ -17,7 +17,7 @@ namespace dnheap {
 // A semaphore that a BlockingCollection keeps for its waiters.
 struct CollectionPart {
   Address collection = 0;
-  bool is_for_place = false; // its waiters add to a full collection; else they take from an empty one
+  bool is_for_place = false; // true: its waiters want to add to a full collection; false: to take from an empty one
   bool is_complete = false;  // nobody may add any more
 };
 
@@ -25,7 +25,7 @@ struct LockSet : ThreadNumbers {
   std::vector<ThreadData> threads;
   std::vector<LockObject> locks; // by address
   std::vector<MonitorWait> monitor_waits;
-  std::map<Address, Address> by_inner;           // object that waiters wait for inside → semaphore or event
+  std::map<Address, Address> by_inner;           // inner object for which threads wait → its semaphore or event
   std::map<Address, Address> by_lock;            // System.Threading.Lock → the object that it is the Monitor of
   std::map<Address, Address> by_node;            // task of an asynchronous waiter → its semaphore
   std::map<Address, CollectionPart> collections; // by semaphore

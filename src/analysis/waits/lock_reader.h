@@ -26,17 +26,17 @@ struct LockObject {
   bool is_unknown = false;   // the fields below could not be read
   std::optional<u32> owner;  // index in the list of threads; absent: nobody, or unknown
   u64 recursion = 0;         // how often its owner has taken it; 0: not held, or unknown
-  u64 waiters = 0;           // as the lock counts them
+  u64 waiters = 0;           // how many the lock counts
   bool is_abandoned = false; // a Mutex whose owner ended while it had it
   u64 permits = 0;           // of a semaphore with a limit; 0: there is no limit
   std::string state;         // "0 of 4 free", "3 readers, …"; empty: nothing to add
   std::vector<u32> waiting;  // threads that are known to wait
-  // For ReaderWriterLockSlim: how many threads read, and those that are known to read.
+  // For ReaderWriterLockSlim: how many threads have it for reading, and which of these are known.
   u64 reader_count = 0;
   std::vector<u32> readers;
 };
 
-// Finds threads by the numbers by which locks name them.
+// Finds a thread by the number with which a lock names it.
 struct ThreadNumbers {
   std::map<u64, u32> by_os_id, by_managed_id; // → index in the list of threads
 
@@ -52,16 +52,16 @@ public:
       : fields_(runtime), bases_(runtime), threads_(threads),
         has_managed_monitors_(runtime.descriptor().try_offset("SyncBlock", "Lock").has_value()) {}
 
-  // Returns the kind of lock that a type is; nothing: its objects are no locks.
+  // Returns the kind of lock that a type is; nullopt: its objects are not locks.
   std::optional<LockKind> kind_of(Address method_table) const;
   // Reads an object of that kind.
   LockObject read(Address object, LockKind kind);
   // Reads an object's Monitor, whether the Monitor is an object itself or not.
   LockObject read_monitor(const Monitor &monitor);
-  // Returns the objects inside a lock for which threads wait: the object whose Monitor a semaphore or an event uses,
+  // Returns the objects inside a lock that threads wait for: the object whose Monitor a semaphore or an event uses, or
   // the event of a countdown.
   std::vector<Address> inner_of(Address object, LockKind kind);
-  // Returns the tasks of those that wait for a semaphore asynchronously.
+  // Returns the tasks of a semaphore's asynchronous waiters.
   std::vector<Address> asynchronous_waiters(Address semaphore);
 
 private:

@@ -9,11 +9,12 @@ class MethodUses {
 public:
   // Nothing: the calls are unknown.
   struct Uses {
-    std::optional<bool> permits;    // takes or gives back: waits for a semaphore or another handle, or releases one
+    // Takes or gives back permits: waits for a semaphore or another handle, or releases one.
+    std::optional<bool> permits;
     std::optional<bool> gives_back; // releases one
     std::optional<bool> adds;       // to a collection, or completes it
     std::optional<bool> takes;      // from a collection
-    std::optional<u64> waits;       // calls that wait for a semaphore or another handle
+    std::optional<u64> waits;       // how many of its calls wait for a semaphore or another handle
   };
   // `calls`: as MethodBodies has them, which must outlive this; null: unknown.
   const Uses &of(const std::vector<MethodBodies::Call> *calls);

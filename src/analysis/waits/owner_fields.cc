@@ -58,7 +58,8 @@ void OwnerFields::add(Address holder) {
     add_field(holder, runtime_.types().name(type), nullptr);
 }
 
-// `type` declares the static field that has the holder; null: no such field is known.
+// Records which fields of `holder` hold the wanted objects. `type`: declares the static field that holds `holder`;
+// null: none is known.
 void OwnerFields::add_field(Address holder, const std::string &name, const std::string *type) {
   OpenedObject opened;
   if (!reader_.open(holder, opened) || opened.type->references.empty() ||

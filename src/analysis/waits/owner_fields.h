@@ -21,11 +21,11 @@ public:
 
   struct Owner {
     std::string text;               // the field
-    bool is_static = false;         // it is static, or a field of an object in a static one
-    std::vector<std::string> types; // that have it: the static field's type, the type of the object in it
+    bool is_static = false;         // the field is static, or a field of an object in a static field
+    std::vector<std::string> types; // types that have the field: the static field's type, the type of the object in it
   };
   const Owner *find(Address object) const; // null: unknown
-  // Looks at the fields of one more object, for objects whose field is not known yet.
+  // Looks for wanted objects whose field is still unknown in the fields of one more object.
   void add(Address holder);
 
 private:
@@ -38,8 +38,8 @@ private:
   std::map<Address, Owner> owners_;
 };
 
-// Returns "Shop.Cart" for "Shop.Cart.Pay", "Shop.Cart+<>c.<Pay>b__0", "Shop.Cart..ctor" and "Shop.Cart._gate": methods
-// that a compiler makes from another method count as that method. Empty: the member has no type.
+// Returns "Shop.Cart" for "Shop.Cart.Pay", "Shop.Cart+<>c.<Pay>b__0", "Shop.Cart..ctor" and "Shop.Cart._gate": a method
+// that a compiler makes from another one counts as that one. Empty: the text does not name a type.
 std::string_view type_of_member(std::string_view member);
 
 } // namespace dnheap

@@ -21,7 +21,7 @@ constexpr const char *waiting_methods = "System.Threading.SemaphoreSlim.Wait";
 constexpr std::string_view collection_methods = "System.Collections.Concurrent.BlockingCollection<",
                            enumerators = "+<GetConsumingEnumerable>";
 
-// As a rule, an entry point takes nothing by itself.
+// True for the program's entry point, which as a rule takes no semaphore itself.
 bool is_entry_point(std::string_view method) {
   const std::string_view name = method.substr(std::min(type_of_member(method).size() + 1, method.size()));
   return name == "Main" || name == "<Main>" || name == "<Main>$";
@@ -186,8 +186,8 @@ void SemaphoreHolders::look_at_methods(const Watch &watch) {
   }
 }
 
-// A method may have taken the semaphore, as long as it has not returned, if its type has the semaphore in a static
-// field, or if it is a method of an object in a static field that has it.
+// A method that has not returned may have taken the semaphore if its type has the semaphore in a static field, or if it
+// is a method of an object that is in a static field and has the semaphore.
 void SemaphoreHolders::look_at_statics() {
   std::map<std::string, std::set<Address>, std::less<>> by_type;
   for (const auto &[object, semaphore] : targets_)
@@ -235,8 +235,8 @@ bool SemaphoreHolders::is_behind(const Places &places, const Place &place) const
   return waits != places.end() && place.position && *place.position > waits->second;
 }
 
-// If no static field leads to the semaphore, other calls of the method have other semaphores. So only those count that
-// refer to this one.
+// If no static field leads to the semaphore, other calls of the method may have other semaphores, so only calls that
+// refer to this one count.
 void SemaphoreHolders::look_behind_waits() {
   struct There {
     std::optional<u32> thread;
@@ -279,8 +279,8 @@ const std::vector<MethodBodies::Call> *SemaphoreHolders::calls_of(TaskNumber tas
                                          : bodies_.calls_of_machine(machine->method_table);
 }
 
-// True if a holder's methods have one place where they wait for a semaphore, and it waits there for another one: it
-// cannot have taken this one. A signal's receiver is so. Unknown IL is no evidence.
+// True if the holder's methods wait for semaphores at one place only, and the holder waits there for another semaphore,
+// so that it cannot have taken this one. The receiver of a signal is an example. False if the IL is unknown.
 bool SemaphoreHolders::waits_at_its_only_wait(const SemaphoreHolder &holder) {
   if (!holder.thread)
     return awaited_.contains(holder.task) && uses_.of(calls_of(holder.task)).waits == u64{1};
@@ -289,7 +289,7 @@ bool SemaphoreHolders::waits_at_its_only_wait(const SemaphoreHolder &holder) {
   u64 count = 0;
   for (const StackFrame &frame : frames_[*holder.thread]) {
     if (runtime_.method_text(frame.method_desc).qualified.starts_with("System."))
-      continue; // parts of the wait itself, and what has begun the thread
+      continue; // parts of the wait itself, and the code that started the thread
     const std::optional<u64> here = uses_.of(bodies_.calls_of(frame.method_desc)).waits;
     if (!here)
       return false;
@@ -298,8 +298,8 @@ bool SemaphoreHolders::waits_at_its_only_wait(const SemaphoreHolder &holder) {
   return waits && count == 1;
 }
 
-// A method that only refers to a semaphore has taken no permit. A method that takes from a collection adds nothing to
-// it, and is left out.
+// A method that only refers to a semaphore has not taken a permit. A method that takes from a collection does not add
+// to it, and is left out.
 void SemaphoreHolders::judge_users() {
   for (auto &[semaphore, holders] : semaphores_) {
     auto part = collections_.find(semaphore);

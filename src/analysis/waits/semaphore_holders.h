@@ -1,12 +1,12 @@
-// SemaphoreHolders: who may have taken a semaphore without a free permit, or a Mutex that is waited for. Neither
-// records an owner in a dump, but whoever is to release it needs a reference to it. A frame of a thread, or a variable
-// of a waiting asynchronous method, has that reference, or has one to an object that does. Or the reference is in a
-// static field of the method's own type, or in an object of that type to which a static field refers. The surest
-// holders are in the method in which others wait, behind that wait.
-// The semaphores of a BlockingCollection are no locks: nobody gives back what he took. Its possible holders have the
-// collection, and may add an item, or take one. Those that wait for the same are not among them, nor those that are in
-// a method in which others wait. Reads nothing unless a semaphore has waiters and no permit; then it reads all roots,
-// the references of each waiting asynchronous method, and all stacks. One thread.
+// SemaphoreHolders: who may have taken a semaphore that has no free permit, or a Mutex that somebody waits for. Neither
+// has an owner recorded in a dump, but whoever is to release it needs a reference to it. A frame of a thread, or a
+// variable of a waiting asynchronous method, has that reference, or has a reference to an object that has it. Or the
+// reference is in a static field of the method's own type, or in an object of that type to which a static field refers.
+// The surest holders are in a method in which others wait, at a place after that wait.
+// The semaphores of a BlockingCollection are not locks: nobody gives back what was taken. Their possible holders refer
+// to the collection, and may add an item, or take one. Waiters for the same semaphore are not among the holders, nor is
+// anybody in a method in which others wait. Reads nothing unless a semaphore has waiters and no permit; then it reads
+// all roots, the references of each waiting asynchronous method, and all stacks. One thread.
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/waits/lock_objects.h"
@@ -25,7 +25,7 @@ namespace dnheap {
 enum class Grounds : u8 {
   runtime,             // records of the runtime, fields of objects
   stack,               // a word on a stack, which may be left over
-  passed_wait,         // it is in a method in which others wait for it, behind that wait
+  passed_wait,         // the holder is in a method in which others wait for the semaphore, after that wait
   reference,           // a method refers to it
   reference_by_object, // a method refers to an object that refers to it
   static_field,        // a static field of the method's type refers to it, or to an object that does
@@ -39,11 +39,12 @@ struct SemaphoreHolder {
   Grounds grounds = Grounds::reference;
   Address through = 0; // the object by which it refers to the semaphore; 0: none
   std::string method;  // the method of the frame or of the state machine; empty: unknown
-  // True if its IL calls methods that take or release; for a collection, that add or take. Nothing: unknown.
+  // True if its IL calls methods that take or release permits; for a collection, methods that add or take items.
+  // nullopt: unknown.
   std::optional<bool> is_user = {};
 
   bool is_sure() const { return grounds == Grounds::passed_wait; }
-  // True if it only refers to the semaphore: its method does nothing with it that a holder does.
+  // True if it only refers to the semaphore: its method calls nothing that a holder would call.
   bool is_doubtful() const { return !is_sure() && is_user == false; }
 };
 
@@ -53,15 +54,16 @@ public:
   SemaphoreHolders(const Snapshot &snapshot, const LockSet &locks, const Tasks &tasks, const SemaphoreWaits &waits);
 
   // Returns the semaphores without permits that somebody waits for, by address, each with all who may have taken a
-  // permit. Those that wait for it themselves are among them.
+  // permit, including those that wait for it themselves.
   using Holders = std::vector<SemaphoreHolder>;
   const std::map<Address, Holders> &semaphores() const { return semaphores_; }
-  // For a collection: true if a timer, a task that has not begun or queued work leads to it, and may add or take later.
+  // For a collection: true if a timer, a task that has not begun, or queued work refers to it directly or indirectly,
+  // and so may add or take later.
   bool has_outsiders(Address semaphore) const { return outsiders_.contains(semaphore); }
 
   // True if the methods that wait for it also release it, so that it is used as a lock. Nothing: unknown.
   std::optional<bool> is_given_back(Address semaphore) const;
-  // True if a thread for which `goes_on` holds, or an unknown thread, runs in one of these methods.
+  // True if a thread for which `goes_on` is true, or an unknown thread, runs in one of the methods that wait for it.
   bool has_runners(Address semaphore, const std::function<bool(u32 thread)> &goes_on) const;
   // Returns the field that has the semaphore or its collection: "static Shop.Cart._gate", "Shop.Cart._gate"; empty:
   // unknown.
@@ -96,7 +98,7 @@ private:
   bool is_waiting_method(TaskNumber task) const {
     return tasks_.is_pending(task) && tasks_.state(task).value_or(-1) >= 0;
   }
-  // Returns the references of an object; none if it is too large, or if it is no object.
+  // Returns the references of an object; none if it is too large, or not an object.
   std::vector<Address> references_of(Address object);
   const std::vector<Address> &semaphores_in(Address object);
   void look_from_outside(Address object);

@@ -15,7 +15,7 @@ public:
   // `by_node`: task of an asynchronous waiter → its semaphore. Both must outlive it.
   SemaphoreWaits(Tasks &tasks, const Runtime &runtime, const std::map<Address, Address> &by_node, const Watch &watch);
 
-  // Returns the semaphore of an asynchronous waiter's own task; 0: the task is no such waiter.
+  // Returns the semaphore of an asynchronous waiter's own task; 0: the task is not such a waiter.
   Address semaphore_of(TaskNumber task) const;
   // Returns the semaphore that any task awaits in the end.
   SemaphoreWait awaited_by(TaskNumber task) const;
@@ -27,9 +27,10 @@ public:
   bool has_limit(TaskNumber task) const;
   // True if the task belongs to a wait that can be canceled or has a limit.
   bool is_promise(TaskNumber task) const;
-  // Returns which tasks each task that is no method waits for (Tasks::sources()).
+  // Returns Tasks::sources(): which tasks each task that is not a method waits for.
   const TaskPairs &sources() const { return sources_; }
-  // Returns the tasks that a task that is no method waits for, as objects: for calls, their RuntimeAsyncTasks.
+  // Returns the objects of the tasks for which a task waits that is not a method: for a suspended call its
+  // RuntimeAsyncTask.
   std::vector<Address> sources_of(TaskNumber task) const;
 
 private:

@@ -53,7 +53,8 @@ std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &st
           std::any_of(out.begin(), out.end(), [&](const Candidate &c) { return c.object == reference.value; }))
         continue;
       if (const std::optional<LockKind> kind = locks_.kind_of(type)) {
-        // A thread that waits for something else may refer to a lock, too: the timers' thread has released one.
+        // A thread may also refer to a lock while it waits for something else: the timers' thread refers to a lock that
+        // it has released.
         if (locks_.read(reference.value, *kind).waiters)
           out.push_back({reference.value, kind});
       } else if (is_task(type))
@@ -100,7 +101,8 @@ std::optional<ThreadBlock> ThreadBlocks::find_constructor(u32 index, const Walke
   return ThreadBlock{ThreadBlock::Kind::static_constructor, found->second.type, found->second.runs_on};
 }
 
-// Threads wait natively there for only one kind of handle, a named Mutex. The waiting methods hold the object for it.
+// With .NET's own wait subsystem, threads wait natively for only one kind of handle, a named Mutex. The waiting methods
+// hold the Mutex's object.
 std::optional<ThreadBlock> ThreadBlocks::find_named_mutex(const WalkedStack &stack, u64 waiting) {
   if (!has_all_)
     add_all();

@@ -26,7 +26,7 @@ struct ThreadBlock {
 };
 
 struct ThreadBlocked {
-  std::vector<ThreadBlock> blocks; // several: it waits for all of them, or for any
+  std::vector<ThreadBlock> blocks; // several: it waits for all of these, or for any of them
   bool is_for_all = false;
 };
 
@@ -44,11 +44,12 @@ public:
 private:
   struct Candidate {
     Address object = 0;
-    std::optional<LockKind> kind; // nothing: a task
+    std::optional<LockKind> kind; // nullopt: the object is a task
   };
   struct TaskLinks {
-    std::map<Address, Address> semaphores;          // task → the semaphore for which it stands
-    std::map<Address, std::vector<Address>> behind; // object that stands for several tasks → the pending ones
+    std::map<Address, Address> semaphores; // task → the semaphore for which it stands
+    // Object that stands for several tasks → those of them that are pending.
+    std::map<Address, std::vector<Address>> behind;
   };
 
   ThreadBlocked find_any(u32 index, const WalkedStack &stack, const WaitText &wait);
@@ -86,7 +87,7 @@ private:
   mutable std::map<Address, bool> task_types_;
 };
 
-// Adds the passes that these may need.
+// Adds the passes that ThreadBlocks may need.
 void foresee_blocks(Plan &plan);
 
 } // namespace dnheap

@@ -109,7 +109,8 @@ private:
       const std::optional<Note> noted = note_of(thread);
       const std::optional<bool> has_limit = noted ? std::optional(noted->has_limit) : wait_has_limit(runtime, stack);
       for (u64 i = first; i < out_.waits.size(); ++i) {
-        if (out_.waits[i].has_limit) // of the semaphore behind its event: says nothing of the wait for the event
+        if (out_.waits[i].has_limit) // this is the limit of the wait for the semaphore behind the event; it shows
+                                     // nothing about the wait for the event
           limited.push_back(i);
         out_.waits[i].has_limit = has_limit.value_or(false);
         out_.waits[i].is_limit_unknown = !has_limit;
@@ -125,8 +126,8 @@ private:
     }
   }
 
-  // Waits with a limit and waits without one are at two places of one method. So waits at the same place have a limit
-  // if a known one there has.
+  // A method waits with a limit at one place, and without a limit at another. So if one wait at a place is known to
+  // have a limit, all waits at this place have one.
   void find_limits(const std::vector<Address> &places) {
     std::map<Address, std::pair<bool, bool>> known; // by place: are there any without, with
     for (u64 i = 0; i < places.size(); ++i)
@@ -321,7 +322,7 @@ private:
     return std::nullopt;
   }
 
-  // Returns a Lock that another thread has, or the object whose Monitor that Lock is; 0: `noted` is none.
+  // Returns a Lock that another thread has, or the object whose Monitor that Lock is; 0: `noted` is neither.
   Address wanted_lock(Address noted, u32 thread) const {
     auto monitor = locks_.by_lock.find(noted);
     const LockObject *lock = locks_.find(monitor != locks_.by_lock.end() ? monitor->second : noted);

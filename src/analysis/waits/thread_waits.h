@@ -29,7 +29,7 @@ struct ThreadWait {
   bool is_by_stack = false;        // known only by a word on the thread's stack, which may be left over
   bool has_limit = false;          // it ends by itself after some time, as far as records or its methods show it
   bool is_limit_unknown = false;   // unknown whether it ends by itself or can be cancelled
-  bool is_for_any = false;         // it waits for others as well, and goes on as soon as one of them comes
+  bool is_for_any = false;         // it waits for several objects, and goes on as soon as one of them is signaled
   std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers
 };
 
@@ -37,24 +37,23 @@ struct ThreadWait {
 struct WaitingOne {
   std::optional<u32> thread; // index in LockSet::threads
   Address task = 0;
-  bool is_use_unknown = false; // the methods of the next one do not show whether it adds to the collection, or takes
-                               // from it
-  // A lock, a semaphore, a task. 0: it runs on the next one's thread, or waits for the end of that thread, or for
+  bool is_use_unknown = false; // it is unknown whether the next member's methods add to the collection or take from it
+  // A lock, a semaphore, a task. 0: it runs on the next member's thread, waits for the end of that thread, or waits for
   // finalizers.
   Address waits_for = 0;
   bool is_for_finalizers = false;
-  Grounds grounds = Grounds::runtime; // how the next one is known to hold that, or to be it
-  Address through = 0;                // an object by which the next one refers to what is waited for
-  std::string method;                 // the method of the next one that refers to it; empty: unknown
+  Grounds grounds = Grounds::runtime; // how we know that the next member holds `waits_for`, or is it
+  Address through = 0;                // an object through which the next member refers to `waits_for`
+  std::string method;                 // the next member's method that refers to it; empty: unknown
   bool has_limit = false;             // it goes on by itself after some time
-  bool is_limit_unknown = false;      // unknown whether it does, or can be cancelled
+  bool is_limit_unknown = false;      // it is unknown whether it does, or can be cancelled
 };
 
 // Many waiters for one semaphore, with nobody who is known to go on and release it.
 struct Crowd {
   Address semaphore = 0;
-  u64 threads = 0, calls = 0;           // that wait without a time limit
-  std::vector<SemaphoreHolder> holders; // those that are behind that wait
+  u64 threads = 0, calls = 0;           // threads and asynchronous calls that wait without a time limit
+  std::vector<SemaphoreHolder> holders; // those that have already passed that wait
   u64 size() const { return threads + calls; }
 };
 
@@ -69,7 +68,7 @@ struct ThreadWaits {
 
 // Returns the waits, and enters into `locks` who waits for each.
 ThreadWaits find_waits(const Snapshot &snapshot, LockSet &locks, Tasks &tasks);
-// Adds the passes that this may need: who may have taken a semaphore's permit is a matter of references.
+// Adds the passes that find_waits() may need: references, to find out who may have taken a semaphore's permit.
 void foresee_waits(Plan &plan);
 
 } // namespace dnheap

@@ -134,7 +134,7 @@ bool WaitGraph::is_running(TaskNumber task) const {
   return tasks_.is_method(task) ? tasks_.state(task) == -1 : tasks_.status(task) == TaskStatus::running;
 }
 
-// Returns edges to those who may have taken it, but not to its waiters, which refer to it in order to wait.
+// Returns edges to those who may have taken the semaphore, but not to its waiters, which refer to it in order to wait.
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
   const auto &[semaphore, holders] = semaphores_[node - first_semaphore()];
   std::vector<Edge> out;
@@ -243,8 +243,8 @@ std::vector<TaskNumber> WaitGraph::tasks_in_circles() const {
   return out;
 }
 
-// Takes everything that is waited for to be stuck at first. Then frees, again and again, whoever waits for nobody, or
-// for anybody who is free.
+// At first, everything that somebody waits for counts as stuck. Then, again and again, whoever waits for nobody, or for
+// somebody who is not stuck, is no longer stuck.
 void WaitGraph::find_stuck() {
   std::vector<std::pair<Node, Node>> waits; // who is waited for, by whom
   std::vector<Node> nodes, free;
@@ -315,7 +315,8 @@ std::map<Address, std::vector<SemaphoreHolder>> WaitGraph::may_have_taken() cons
     for (const Edge &edge : edges) {
       const SemaphoreHolder &holder = *edge.holder;
       std::vector<SemaphoreHolder> &to = out[semaphores_[i].first];
-      // As a rule, a method whose callee waits has the semaphore for that; unless it has gone on behind an await.
+      // As a rule, a method whose callee waits for the semaphore refers to it for this reason, unless the method has
+      // already passed an await.
       const bool waits = !holder.thread && !has_awaited(holder) && awaits_semaphore(holder.task, edge.by);
       if (to.size() < most_told && (any_sure ? holder.is_sure() : !waits))
         to.push_back(holder);
@@ -386,14 +387,15 @@ void WaitGraph::follow(Node from) {
   }
 }
 
-// A method that goes on behind an await has had the time to take it. At its first await, it may have handed it on.
+// A method that has passed an await may have taken the semaphore there. At its first await, it may only have passed the
+// semaphore on to a callee.
 bool WaitGraph::has_awaited(const SemaphoreHolder &holder) const {
   return !holder.thread && tasks_.state(holder.task).value_or(0) > 0;
 }
 
-// Who only refers to a semaphore has not taken it. A holder of a collection may only have made it, or wait until its
-// consumers are done, and add nothing. So a holder counts only if its methods add, or take, as far as they are known.
-// If they are not known to, a thread counts only if it waits for something else than the end of threads or tasks.
+// A holder that only refers to a semaphore has not taken it. A holder of a collection may only have made the
+// collection, or may wait until its consumers are done. So a holder counts only if its methods are known to add or
+// take. If that is unknown, a thread counts only if it waits for something other than the end of threads or tasks.
 bool WaitGraph::may_be_circle(std::span<const Step> steps) const {
   for (u64 i = 0; i < steps.size(); ++i) {
     const Edge &edge = steps[i].edges[steps[i].next - 1];
@@ -411,7 +413,7 @@ bool WaitGraph::may_be_circle(std::span<const Step> steps) const {
   return true;
 }
 
-// Semaphores, and the tasks of their waiters, are no members: they only show what members wait for.
+// Semaphores, and the tasks of their waiters, are not members: they only show what members wait for.
 void WaitGraph::add_circle(std::span<const Step> steps) {
   std::vector<WaitingOne> circle;
   std::set<Address> semaphores; // by which the circle is inferred

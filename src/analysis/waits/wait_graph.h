@@ -1,7 +1,7 @@
-// WaitGraph: a graph of threads, tasks and semaphores, in which an edge leads from one that waits to one that it waits
-// for; and the circles in it, whose members never go on. Semaphores name no owner, so circles through them are
-// inferred: only if everybody who may have taken a permit waits, without a time limit, for somebody who waits as well.
-// Looks at the tasks and semaphores that are waited for, each once. One thread.
+// WaitGraph: a graph of threads, tasks and semaphores, in which an edge leads from one that waits to what it waits for.
+// Finds the circles in it: their members never go on. Semaphores name no owner, so circles through them are inferred:
+// only if everybody who may have taken a permit waits, without a time limit, for somebody who waits as well. Looks at
+// the tasks and semaphores that are waited for, each once. One thread.
 #pragma once
 #include "analysis/waits/semaphore_holders.h"
 #include "analysis/waits/semaphore_waits.h"
@@ -25,8 +25,8 @@ public:
             const std::vector<ThreadWait> &waits, const RunningTasks &running);
 
   std::vector<std::vector<WaitingOne>> circles();
-  // Returns possible holders by semaphore, without those that wait for it. If any are behind the others' wait, only
-  // these.
+  // Returns possible holders by semaphore, without its waiters. If some holders have already passed the waiters' wait,
+  // returns only these.
   std::map<Address, std::vector<SemaphoreHolder>> may_have_taken() const;
   // Returns the fields that have the semaphores, by semaphore.
   std::map<Address, std::string> fields() const;
@@ -38,7 +38,7 @@ private:
   using Node = u64;
   struct Edge {
     Node to = 0;
-    Address by = 0; // the object that one waits for, and that the other holds or is
+    Address by = 0; // the object that this node waits for, and that the other node holds or is
     Grounds grounds = Grounds::runtime;
     const SemaphoreHolder *holder = nullptr; // for semaphores
   };
@@ -74,8 +74,8 @@ private:
   bool awaits_semaphore(TaskNumber task, Address semaphore) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
-  // True if waits for the end of a thread matter: if somebody else may wait for what the waiting thread does. Only
-  // methods show such waits, unless the wait subsystem does.
+  // True if it matters who waits for the end of a thread: if somebody may wait for something that the waiting thread
+  // holds. Unless .NET's wait subsystem records such waits, only methods show them.
   bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
   std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;

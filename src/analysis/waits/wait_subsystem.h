@@ -1,5 +1,5 @@
-// WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects.
-// CoreCLR from .NET 11 on and NativeAOT, both on Unix, keep every wait of managed code so, but not the runtime's own
+// WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects. On
+// Unix, CoreCLR (from .NET 11 on) and NativeAOT keep every wait of managed code in this way, but not the runtime's own
 // waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. There is one of these behind each handle
 // of an event, a semaphore, a Mutex. A few reads per thread; no walk. One thread.
 #pragma once
@@ -15,8 +15,8 @@ namespace dnheap {
 
 // A thread's current wait.
 struct ManagedWait {
-  std::vector<Address> objects; // WaitableObjects; none: it sleeps
-  bool is_for_all = false;      // it waits for all of several objects, else for any
+  std::vector<Address> objects; // WaitableObjects; empty: it sleeps
+  bool is_for_all = false;      // true: it waits for all of the objects; false: for any of them
 };
 
 // The object behind a handle.
@@ -38,14 +38,14 @@ public:
 
   // True if managed Threads record what they wait for. False: the runtime waits natively, or its types have no names.
   bool is_known() const { return is_known_; }
-  // Returns nothing if the thread waits for nothing that way, or if that is unknown.
+  // Returns nullopt if the thread does not wait in this subsystem, or if that is unknown.
   std::optional<ManagedWait> wait_of(u32 thread);
-  // Returns nothing if the object is no WaitableObject.
+  // Returns nullopt if the object is not a WaitableObject.
   std::optional<WaitableObject> read(Address waitable);
   // Returns the object that the handle of a WaitHandle stands for, a WaitableObject or a named Mutex; 0: none.
   Address behind(Address wait_handle);
-  // Reads a Mutex that has a name. It lies in memory that processes share. In each of them, an object records what its
-  // own threads have of it. Its waiters are recorded nowhere. Nothing: the object is no such Mutex.
+  // Reads a Mutex that has a name. The Mutex lies in memory that processes share; each process has an object that
+  // records which of its own threads has it. Nothing records the waiters. nullopt: the object is not such a Mutex.
   std::optional<WaitableObject> read_named_mutex(Address object);
 
   // Returns the thread of a managed Thread.

@@ -24,7 +24,7 @@ public:
   bool is_condition(Address object) { return type(fields_.type_of(object)).kind == Kind::condition; }
   // Adds an object, so that its inner objects lead to it. Passes over objects of other types.
   void add(Address object);
-  // Adds a Lock that is the one of an object's Monitor.
+  // Adds a Lock that serves as an object's Monitor.
   void add_monitor(Address lock, Address object) { add_inner(lock, object, false); }
 
   struct Target {
@@ -33,7 +33,7 @@ public:
     std::vector<Address> way;  // the objects that led there, innermost first, `object` last
   };
   Target find(Address inner) const;
-  // True if the target fits the words of waits_for(): then there is nothing further out.
+  // True if the target is of the kind that waits_for() names, so that no object further out is meant.
   bool is_what_words_say(const Target &target, std::string_view words) const;
 
 private:

@@ -1,5 +1,5 @@
-// WaitTexts: what each thread waits for, in words: by the innermost methods on its stack, by the runtime's records if
-// these show nothing (.NET 8 and 9), and by static constructors. Walks each stack once. One thread.
+// WaitTexts: what each thread waits for, in words. Sources: the innermost methods on its stack; the runtime's records
+// if these methods show nothing (.NET 8 and 9); waits for static constructors. Walks each stack once. One thread.
 #pragma once
 #include "analysis/threads/thread_places.h"
 #include "analysis/threads/thread_text.h"
@@ -11,8 +11,8 @@ namespace dnheap {
 
 inline constexpr const char *wait_for_constructor = "a static constructor";
 
-// Returns the texts by thread; empty for threads that have ended. `places` is fed with each stack; null: nobody needs
-// it.
+// Returns the texts by thread; empty for threads that have ended. Adds each stack to `places`; null: the caller does
+// not need them.
 std::vector<WaitText> find_wait_texts(const Snapshot &snapshot, std::span<const ThreadData> threads,
                                       ThreadPlaces *places);
 

@@ -1,5 +1,6 @@
-// Tags for contents that may be equal while they are collected (algorithms/equal_contents.h), and the choice of the one
-// that is kept: a frozen one, which the GC never frees, else the one with the lowest address. Any thread.
+// CopyTag: the tag of an object while equal contents are collected (algorithms/equal_contents.h). sort_out_copies()
+// chooses which of several equal objects is kept: a frozen one, which the GC never frees, else the one with the lowest
+// address. Any thread.
 #pragma once
 #include "heap/heap_places.h"
 #include "runtime/object_1.h"
@@ -17,8 +18,8 @@ struct CopyTag {
   static u64 aligned_size(u64 tag, u64 size, u64 pointer_size) { return align_up(size, tag & wide ? 8 : pointer_size); }
 };
 
-// Moves the objects that are kept to the front, the frozen ones or else the first one; returns their number. The others
-// keep their order.
+// Moves the objects to keep to the front: all frozen ones or, if there are none, the first object. Returns their
+// number. The others keep their order.
 inline u64 sort_out_copies(std::span<u64> tags, const Heap &heap, const HeapPlaces &places) {
   const auto others = std::stable_partition(
       tags.begin(), tags.end(), [&](u64 tag) { return heap.is_frozen(places.address(CopyTag::place(tag))); });

@@ -12,7 +12,7 @@ namespace dnheap {
 namespace {
 
 u64 count_of(const HeapTypes &types, const std::vector<bool> &wanted, const HeapTally &tally) {
-  std::vector<Address> tables; // a few: of strings there is one, or one per copy of the runtime's library
+  std::vector<Address> tables; // MethodTables of strings: one, or one per copy of the runtime's library
   for (u32 i = 0; i < types.size(); ++i)
     if (wanted[i])
       tables.push_back(types[TypeId{i}].method_table);

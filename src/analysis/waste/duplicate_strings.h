@@ -17,7 +17,7 @@ namespace dnheap {
 
 class DuplicateStrings {
 public:
-  // Compares the strings that pass; only objects in `filter.among` count as holders.
+  // Compares the strings that pass the filter; only objects in `filter.among` count as holders.
   DuplicateStrings(const Snapshot &snapshot, const ObjectFilter &filter);
 
   struct Group {
@@ -45,7 +45,7 @@ public:
   u64 string_bytes() const { return string_bytes_; }
   u64 copies() const { return copies_.size(); }
   u64 wasted() const { return wasted_; }
-  // False if the type of strings is unknown, so that none were found.
+  // False if the type of strings is unknown, so that no strings were found.
   bool is_type_known() const { return is_type_known_; }
   // True if the contents of all strings were blanked when the core was extracted: everything is empty then.
   bool are_blanked() const { return are_blanked_; }

@@ -2,10 +2,11 @@
 // the heap, one over its references, and one for its holes. Throws Error, Interrupted. One thread.
 //
 // The rules, in their order; a byte that an earlier rule counts is not counted by a later one:
-//  1. Collections (analysis/shapes/collection_shapes.h) and the arrays that belong to one of them alone: an empty
-//     collection wastes all of that; one with a single element all but the element's place; one that is less than a
-//     third full the unused places. Builders count by characters, and the rule for one element does not apply to them.
-//     Collections of nodes or segments waste nothing. Arrays of collections never count as equal or mostly zero.
+//  1. Collections (analysis/shapes/collection_shapes.h), each with the arrays that belong to it alone. An empty
+//     collection wastes all of its bytes; a collection with a single element all but the element's place; a collection
+//     that is less than a third full its unused places. Builders count by characters, and the rule for one element does
+//     not apply to them. Collections of nodes or segments waste nothing. Arrays of collections never count as equal or
+//     mostly zero.
 //  2. Boxes: their bytes beyond the value, which would be stored in place of the reference. A static field's box does
 //     not count.
 //  3. Strings, arrays without references, and small objects without references (up to 128 bytes, and with fields) of
@@ -44,7 +45,7 @@ constexpr bool is_over_allocated(u64 count, u64 capacity) { return 3 * count < c
 
 struct WasteRow {
   WasteKind kind = WasteKind::duplicate_strings;
-  std::string what; // the type; for holes that of the pinned object
+  std::string what; // the type; for holes the type of the pinned object
   // The field that holds it: "Shop.Quote._currency", "System.String[]", "static Shop.Cache.s_names"; for holes the pin.
   std::string field;
   u64 count = 0;
@@ -59,10 +60,11 @@ struct Waste {
 
 // The passes that a Snapshot needs for it; its own passes are "waste", "holders" and, for all objects, "walk".
 inline constexpr Passes passes_of_waste = Pass::index | Pass::tally | Pass::references;
-// Counts the objects that pass; only objects in `filter.among` count as holders. Holes count only if all objects do.
+// Counts the objects that pass the filter; only objects in `filter.among` count as holders. Holes count only if the
+// filter lets all objects pass.
 Waste find_waste(const Snapshot &snapshot, const ObjectFilter &filter);
 Waste find_waste(const Snapshot &snapshot);
-// Counts live objects, for callers that have the graph already, and know them.
+// Counts live objects. For callers that have the graph already, and know which objects are alive.
 Waste find_live_waste(const Snapshot &snapshot, const HeapBits &live);
 
 } // namespace dnheap

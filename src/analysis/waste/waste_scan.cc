@@ -97,7 +97,7 @@ std::vector<WasteScan::Role> WasteScan::roles_of(const Snapshot &snapshot) {
     else if (!layout->contains_gc_pointers && layout->base_size <= most_small_object &&
              (layout->base_size > smallest_object(format_) ||
               !runtime_.fields().instance_fields(type.method_table).empty()))
-      out[i] = Role::object; // an object without fields exists for its identity, for example as a lock
+      out[i] = Role::object; // an object without fields is no waste: it exists for its identity, for example as a lock
   }
   return out;
 }

@@ -1,7 +1,8 @@
-// WasteScan: one parallel look at all objects that finds everything counted by analysis/waste/waste.h, without the
-// holders: for each object that wastes something the kind, and the bytes that fixing would save. An object is in the
-// result at most once, and never both as a part of a collection and by itself. 24 bytes per object whose content is
-// compared, while that lasts, then 24 per object that wastes something. Throws Error, Interrupted. One thread.
+// WasteScan: one parallel look at all objects that finds the waste of analysis/waste/waste.h, but not its holders. For
+// each object that wastes something it has the kind of waste, and the bytes that a fix would save. An object is in the
+// result at most once, and never both as a part of a collection and by itself. Costs 24 bytes per object whose content
+// is compared, as long as that takes, then 24 bytes per object that wastes something. Throws Error, Interrupted. One
+// thread.
 #pragma once
 #include "algorithms/equal_contents.h"
 #include "analysis/shapes/collection_shapes.h"
@@ -25,8 +26,8 @@ class WasteScan {
 public:
   WasteScan(const Snapshot &snapshot, const ObjectFilter &filter);
 
-  // The results are unordered, but grouped by stretches of the heap of a few MiB: look-ups by their places stay in a
-  // cache, and no word of HeapBits belongs to two stretches, so each stretch can be processed by one thread.
+  // The results are unordered, but grouped by stretches of the heap of a few MiB each. So look-ups by place stay in the
+  // processor's cache; and as no word of HeapBits belongs to two stretches, one thread can process each stretch.
   u64 stretches() const { return found_.empty() ? 0 : found_[0].size(); }
   // Calls visit(object, place) for each result of a stretch.
   template <class Visit> void for_each(u64 stretch, Visit &&visit) const {
@@ -44,7 +45,8 @@ private:
   std::vector<Role> roles_of(const Snapshot &snapshot);
   void look_at_all(const Snapshot &snapshot, const ObjectFilter &filter);
   void look_at(const OpenedObject &object, u64 aligned, Worker &worker) const;
-  // Returns what a collection wastes, without those parts that other collections claim too, if `shared` is given.
+  // Returns what a collection wastes. `shared`: parts of several collections, which do not count; null: all parts
+  // count.
   std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                        ReferenceReader &reader, const HeapBits *shared) const;
   std::optional<u64> zero_bytes(const OpenedObject &array) const;

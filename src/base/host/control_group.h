@@ -1,4 +1,4 @@
-// Memory of control groups, as of a container, a service, a job. Linux only; on other systems nothing is known. Reads a
+// Memory of control groups: of a container, a service or a job. Linux only; on other systems nothing is known. Reads a
 // dozen small files at each call; any thread.
 #pragma once
 #include "base/integers.h"
@@ -16,14 +16,15 @@ struct GroupMemory {
   u64 ooms = 0;  // how often it ran out of memory since it was created
 };
 
-// Returns the process's group and the groups above it, as far as they are visible from here and have a limit; its own
-// comes first. Looks into this process's hierarchy, or, for a process in another container, into that one's.
+// Returns the process's group and the groups above it, as far as they are visible from here and have a limit; the
+// process's own group comes first. Reads the hierarchy of groups as this process sees it; if the groups are not there,
+// as for a process in another container, as that process sees it.
 std::vector<GroupMemory> group_memory(u64 pid);
 
 // Returns how much more memory this process can use before its control group, or the machine, has none left; nullopt:
 // unknown.
 std::optional<u64> memory_left();
-// The same of its control groups alone; nullopt: none has a limit.
+// The same for its control groups alone; nullopt: none of them has a limit.
 std::optional<u64> group_memory_left();
 
 // Returns the processors whose time a quota of this process's control groups allows, rounded up ("--cpus 1.5" is 2);
@@ -39,6 +40,7 @@ std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::stri
 std::vector<GroupFolder> group_folders(std::string_view controller, std::string_view groups, std::string_view mounts);
 // Returns the limits in such a folder and above it, up to the mount, as seen below `root`.
 std::vector<GroupMemory> read_group_memory(const GroupFolder &folder, const std::string &root);
-std::optional<unsigned> read_group_processors(const GroupFolder &folder, const std::string &root); // the least of them
+// Returns the lowest of the limits.
+std::optional<unsigned> read_group_processors(const GroupFolder &folder, const std::string &root);
 
 } // namespace dnheap

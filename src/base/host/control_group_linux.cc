@@ -7,7 +7,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_text = 16 << 20; // of mountinfo: hosts with many containers have thousands of mounts
+constexpr u64 most_text = 16 << 20; // bytes of mountinfo: hosts with many containers have thousands of mounts
 
 // Returns the part of `text` before `separator`, and removes both from `text`.
 std::string_view take_part(std::string_view &text, char separator) {
@@ -23,7 +23,8 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-// "0::/a/b" of the unified hierarchy; "4:memory:/a/b" of the older ones, one of which has the memory.
+// Returns "/a/b" from the line "0::/a/b" of the unified hierarchy, or from "4:memory:/a/b", the line of the older
+// hierarchy that has the controller.
 std::optional<std::string> group_in(std::string_view controller, std::string_view groups, bool is_unified) {
   while (!groups.empty()) {
     std::string_view line = take_part(groups, '\n');
@@ -37,7 +38,7 @@ std::optional<std::string> group_in(std::string_view controller, std::string_vie
 std::optional<GroupMemory> read_one(const std::string &folder, bool is_unified) {
   constexpr u64 no_limit = u64{1} << 62;
   auto number = [&](const char *name) {
-    return number_in(kernel_text(folder + name).value_or("")); // "max" is none
+    return number_in(kernel_text(folder + name).value_or("")); // "max", no limit, is not a number
   };
   GroupMemory out;
   out.limit = number(is_unified ? "/memory.max" : "/memory.limit_in_bytes").value_or(no_limit);
@@ -67,7 +68,7 @@ std::vector<GroupMemory> group_memory(std::string_view groups, const std::string
 } // namespace
 
 // Documentation/filesystems/proc.rst, mountinfo: id, parent, device, root, mount point, options, optional fields, "-",
-// type, source, options of the whole. Root and group are as this process's own namespace sees them.
+// type, source, super options. Root and group are as this process's own namespace sees them.
 std::vector<GroupFolder> group_folders(std::string_view controller, std::string_view groups, std::string_view mounts) {
   std::vector<GroupFolder> out;
   while (!mounts.empty()) {
@@ -136,8 +137,8 @@ std::optional<u64> group_memory_left() {
   return left;
 }
 
-// cpu.max: "150000 100000", microseconds in each so many, or "max 100000"; in the older hierarchy two files, -1 for
-// none.
+// cpu.max is "150000 100000" (so many microseconds in each period of 100000) or "max 100000"; the older hierarchy has
+// these numbers in two files, with -1 for no limit.
 std::optional<unsigned> read_group_processors(const GroupFolder &folder, const std::string &root) {
   std::optional<unsigned> least;
   for (std::string path = folder.path;; path.resize(path.rfind('/'))) {

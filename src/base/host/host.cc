@@ -64,8 +64,8 @@ void TemporaryFile::write_at(u64 offset, Bytes bytes) const {
   constexpr u64 block = 64 << 10; // smaller blocks would take too many calls
   if (const std::optional<FreeRoom> room = free_room(); room && room->free < bytes.size() + room->to_leave)
     throw Error("cannot write " + std::string(what_) + " to a temporary file in " + folder_ + ": after " +
-                bytes_text(offset) + " there are " + bytes_text(room->free) +
-                " left there, which others may need; give another folder with --temp-dir DIR");
+                bytes_text(offset) + " only " + bytes_text(room->free) + " are free there, and dnheap leaves " +
+                bytes_text(room->to_leave) + " to other programs; give another folder with --temp-dir DIR");
   write_without_zeros(block, offset, bytes, [&](u64 at, Bytes piece) { write_piece(at, piece); });
 }
 

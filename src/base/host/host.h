@@ -33,8 +33,8 @@ public:
   MappedFile &operator=(const MappedFile &) = delete;
 
   Bytes bytes() const { return bytes_; }
-  // Replaces `part`, whole pages of this mapping, by memory of the process: zero, writable until protect(), in huge
-  // pages if available. Returns an empty span, with nothing changed, if there is no memory.
+  // Replaces `part`, whole pages of this mapping, by this program's own memory: zero at first, writable until
+  // protect(), in huge pages if available. Returns an empty span, with nothing changed, if there is no memory.
   std::span<std::byte> replace_by_memory(Bytes part) const;
   void protect(Bytes part) const;
   // Hints to the kernel that a loop is about to read these bytes once, front to back.
@@ -52,8 +52,8 @@ private:
 class TemporaryFile {
 public:
   // Creates the file in `folder`; if that is empty, in the first writable one of $TMPDIR, /var/tmp, /tmp (Windows: the
-  // user's temporary folder), and the current folder. Throws Error that names every folder tried. `what` names the
-  // content in errors.
+  // user's temporary folder), and the current folder. If none is writable, throws Error that names all of them. `what`
+  // names the content in errors.
   explicit TemporaryFile(const std::string &folder, const char *what = "the decompressed dump");
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile &) = delete;
@@ -132,9 +132,9 @@ bool is_file(const std::string &path); // a regular one
 // Returns all regular files below `folder`, at most `limit`, in a fixed order.
 std::vector<std::string> files_below(const std::string &folder, u64 limit);
 
-// For programs, at their start. Keeps a standard stream closed that was closed at the start of the program, so that no
-// file opened later takes its number and receives what is written to the stream. Writing to a pipe that nobody reads,
-// or beyond the largest file allowed, becomes an error instead of a signal.
+// For programs, at their start. Reserves the number of each standard stream that was closed when the program started:
+// otherwise a file opened later could get the number, and receive what is written to the stream. Writing to a pipe that
+// nobody reads, or beyond the largest file allowed, becomes an error instead of a signal.
 void make_streams_safe();
 // Calls `handler`, which must be safe in a signal handler, at the first SIGINT, SIGTERM or SIGHUP; blocking system
 // calls then fail with EINTR. A second signal ends the process. Signals that were ignored stay ignored.

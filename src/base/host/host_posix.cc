@@ -152,7 +152,7 @@ TemporaryFile TemporaryFile::in_memory(const char *what) {
 #endif
   if (out.file_ < 0)
     throw Error(std::string("no temporary file can be made in memory: ") + std::strerror(errno) +
-                (errno == EMFILE || errno == ENFILE ? "" : "; --temp-dir DIR has it in a folder"));
+                (errno == EMFILE || errno == ENFILE ? "" : "; --temp-dir DIR uses a folder instead"));
   out.is_in_memory_ = true;
   out.folder_ = "memory";
   return out;
@@ -227,7 +227,7 @@ NewFile::~NewFile() {
 
 void NewFile::fail() {
   throw Error("cannot write to " + path_ + " after " + std::to_string(size_) + " bytes: " + std::strerror(errno) +
-              "; nothing of it is left");
+              "; the incomplete file is removed");
 }
 
 void NewFile::write_at(u64 offset, Bytes bytes) {
@@ -276,8 +276,8 @@ namespace {
 std::atomic<void (*)(int)> interrupt_handler{nullptr};
 std::atomic<bool> was_interrupted{false};
 
-// A signal that arrives just before a write starts to wait for its reader does not interrupt that write. So raise
-// another one each second.
+// A signal that arrives just before write() begins to wait for a reader does not interrupt that write(). So SIGALRM
+// follows each second.
 void on_alarm(int) { ::alarm(1); }
 
 void on_interrupt(int signal) {
@@ -396,7 +396,8 @@ u64 page_size() { return static_cast<u64>(::sysconf(_SC_PAGESIZE)); }
 
 unsigned processor_count() {
 #ifdef __linux__
-  static const unsigned allowed = group_processors().value_or(~0u); // more would only be stopped for a part of the time
+  // More threads would be stopped part of the time.
+  static const unsigned allowed = group_processors().value_or(~0u);
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0)
     return std::min(allowed, static_cast<unsigned>(std::max(CPU_COUNT(&set), 1)));

@@ -222,7 +222,7 @@ NewFile::~NewFile() {
 
 void NewFile::fail() {
   throw Error("cannot write to " + path_ + " after " + std::to_string(size_) + " bytes: " + what_failed() +
-              "; nothing of it is left");
+              "; the incomplete file is removed");
 }
 
 void NewFile::write_at(u64 offset, Bytes bytes) {

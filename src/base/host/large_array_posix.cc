@@ -6,8 +6,8 @@
 namespace dnheap {
 namespace {
 
-// Small arrays are not worth mappings of their own: the system joins neighbours, and would clear a whole huge page for
-// the first.
+// Small arrays get no mappings of their own: the system would join neighbouring mappings, and clear a whole huge page
+// when the first byte is used.
 constexpr u64 worth_mapping = u64{1} << 20;
 
 } // namespace

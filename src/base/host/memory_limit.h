@@ -5,13 +5,13 @@
 
 namespace dnheap {
 
-// If the process's control group has a limit, lets allocations fail before that is reached: otherwise the kernel would
-// end this process, or another one of the container. False if no limit is known. Memory that threads' stacks reserve
-// comes on top of it.
+// If the process's control group has a limit, makes allocations fail before it is reached: otherwise the kernel would
+// end this process, or another one in the container. Returns false if no limit is known. The limit is raised by the
+// size of the stacks of `threads` threads, which is reserved but hardly used.
 bool limit_memory_to_group(unsigned threads);
 
 // Memory in use that limit_memory() does not count: files in memory, and read-only memory. As long as this object
-// lives, the limit is lower by it. Does nothing if limit_memory() was not called: then the limit is not ours.
+// lives, the limit is lower by `bytes`. Does nothing if limit_memory() was not called: then the limit is not ours.
 class UncountedMemory {
 public:
   explicit UncountedMemory(u64 bytes);

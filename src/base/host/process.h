@@ -20,8 +20,7 @@ bool processes_are_hidden(); // true: the system hides other users' processes
 // Returns the thread ids of one process.
 std::vector<u64> list_threads(u64 pid);
 
-// Returns, in one phrase, what would have to change before `pid` can be read: "set kernel.yama.ptrace_scope to 0, or
-// …".
+// Returns, in one phrase, what must change so that `pid` can be read: "set kernel.yama.ptrace_scope to 0, or …".
 std::string what_forbids_reading(u64 pid);
 
 // The memory of a process. Any thread.
@@ -37,8 +36,8 @@ public:
   u64 read(Address address, std::span<std::byte> out) const;
   // True if read() has found that the process has ended: then nothing of it can be read any longer.
   bool has_ended() const { return has_ended_; }
-  // Classifies each page from `address` on; all are `present` if the system does not say. `absent`: no memory yet, as
-  // after reading only; `of_file`: equals the file's page.
+  // Classifies each page from `address` on; all are `present` if the system does not say. `absent`: the page has no
+  // memory, as the process has not written to it; `of_file`: the page equals that of the mapped file.
   enum class Page : u8 { present, absent, of_file };
   void find_pages(Address address, std::span<Page> out) const;
 
@@ -65,8 +64,8 @@ public:
   ProcessFiles(const ProcessFiles &) = delete;
   ProcessFiles &operator=(const ProcessFiles &) = delete;
 
-  // Returns what paths in /proc/PID/maps have before the path that the process sees: the folder that chroot() made its
-  // root; usually empty.
+  // Returns the folder that chroot() made the root of the process: paths in /proc/PID/maps begin with it, paths that
+  // the process sees do not. Usually empty.
   const std::string &prefix() const { return prefix_; }
   // True if that path still is the same file, and can be read.
   bool has(const MappedPath &file) const;

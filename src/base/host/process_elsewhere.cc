@@ -7,8 +7,8 @@ namespace dnheap {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error("processes can be looked at on Linux only, so far; write a dump of it, and open that (dotnet-dump "
-              "collect -p PID)");
+  throw Error("running processes can be read on Linux only; write a dump of the process, and open the dump "
+              "(dotnet-dump collect -p PID)");
 }
 
 } // namespace
@@ -17,7 +17,7 @@ std::optional<std::string> process_text(u64, const std::string &, u64) { return 
 std::vector<u64> list_processes() { refuse(); }
 bool processes_are_hidden() { return false; }
 std::vector<u64> list_threads(u64) { return {}; }
-std::string what_forbids_reading(u64) { return "this is no Linux"; }
+std::string what_forbids_reading(u64) { return "this system is not Linux"; }
 
 ProcessMemory::ProcessMemory(u64) : pid_(0) { refuse(); }
 ProcessMemory::~ProcessMemory() = default;

@@ -74,7 +74,7 @@ bool is_in_user_namespace() {
   if (error == ENOENT)
     throw Error(name + " is there, but /proc hides it (hidepid): it may be read by its own user, and with " +
                 more_rights);
-  if (error == ENOSYS) // Linux has ptrace() since ever; profiles answer so, or EPERM, to what they do not allow
+  if (error == ENOSYS) // Linux always has ptrace(); a security profile that forbids it returns this, or EPERM
     throw Error(name + " may not be read: " + seccomp_forbids);
   if (error != EPERM && error != EACCES)
     throw Error(name + " cannot be read: " + std::strerror(error));
@@ -90,7 +90,7 @@ std::optional<std::string> process_text(u64 pid, const std::string &name, u64 li
 std::vector<u64> list_processes() {
   std::vector<u64> out = numbers_in_folder("/proc");
   if (out.empty()) // this process is among them
-    throw Error(std::string("the processes that run cannot be listed: ") + no_proc);
+    throw Error(std::string("the running processes cannot be listed: ") + no_proc);
   return out;
 }
 
@@ -105,16 +105,17 @@ std::string what_forbids_reading(u64 pid) {
     return "it is this program itself, which cannot stop itself";
   std::optional<std::string> status = process_text(pid, "status"), own = kernel_text("/proc/self/status");
   if (u64 tracer = number_behind(status, "TracerPid:").value_or(0))
-    return "process " + std::to_string(tracer) + " is debugging it, and only one can: end that first";
+    return "process " + std::to_string(tracer) +
+           " is debugging it, and only one process can do that: end the debugger first";
   bool capable = (number_behind(own, "CapEff:", 16).value_or(0) >> ptrace_capability & 1) != 0;
   u64 scope = number_in(kernel_text("/proc/sys/kernel/yama/ptrace_scope").value_or("0")).value_or(0);
   if (scope == 3)
     return "kernel.yama.ptrace_scope is 3, which nobody can change before the next start of the machine: have "
            "createdump write a dump instead";
   if (capable && is_in_user_namespace())
-    return "CAP_SYS_PTRACE counts in this user namespace only, and the process is of another, or a seccomp profile "
-           "forbids it: run dnheap in the same pod (Kubernetes: kubectl debug --target, or shareProcessNamespace: "
-           "true), or outside of containers";
+    return "CAP_SYS_PTRACE counts in this user namespace only, and the process belongs to another one, or a seccomp "
+           "profile forbids it: run dnheap in the same pod (Kubernetes: kubectl debug --target, or "
+           "shareProcessNamespace: true), or outside of containers";
   if (capable)
     return std::string("CAP_SYS_PTRACE is set, but ") + seccomp_forbids;
   std::optional<u64> owner = number_behind(status, "Uid:");
@@ -125,7 +126,7 @@ std::string what_forbids_reading(u64 pid) {
     return "kernel.yama.ptrace_scope is 2: run with " + how + ", or: sysctl kernel.yama.ptrace_scope=0";
   if (scope == 1)
     return "kernel.yama.ptrace_scope is 1: sysctl kernel.yama.ptrace_scope=0, or run with " + how;
-  return "it has more rights than this one, or is not dumpable: run with " + how;
+  return "it has more rights than dnheap, or is not dumpable: run with " + how;
 }
 
 ProcessMemory::ProcessMemory(u64 pid) : pid_(pid) {
@@ -146,7 +147,7 @@ u64 ProcessMemory::read(Address address, std::span<std::byte> out) const {
     iovec here{out.data() + done, out.size() - done};
     iovec there{reinterpret_cast<void *>(address + done), out.size() - done};
     ssize_t n = ::process_vm_readv(static_cast<pid_t>(pid_), &here, 1, &there, 1, 0);
-    if (n < 0 && (errno == ENOSYS || errno == EPERM)) // some containers forbid it
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) // some containers forbid the call
       n = ::pread(file_, out.data() + done, out.size() - done, static_cast<off_t>(address + done));
     if (n <= 0) {
       if (n < 0 && errno == ESRCH)

@@ -13,8 +13,8 @@
 
 namespace dnheap::cli {
 
-// The condition for a verb to take an option: it has a target, an answer (commands have none), an answer or events to
-// write, a file to make or an answer, or such a list in its row.
+// What a verb must have to take an option: nothing; a target; an answer (commands have none); words: an answer or
+// events to write; file: a file to make, or an answer; the other values: such a list in its row.
 enum class Needs : u8 { nothing, target, answer, words, file, sort_columns, by, tables };
 using Several = QuestionOption::Several;
 // Only this command takes the option.
@@ -32,13 +32,13 @@ struct Option {
   Several several = Several::last_counts;
   // Returns the possible words for its value if they are known in advance; null: any value.
   std::vector<std::string_view> (*words)(const Verb &verb) = nullptr;
-  const QuestionOption *of_question = nullptr; // it asks for more of the question, and sets that
+  const QuestionOption *of_question = nullptr; // the option of Question that it sets; null: none
 };
 
 std::span<const Option> option_table();
 // Throws UsageError.
 void set(Options &options, const Option &option, std::string_view value);
-// The words that the option's value is one of; empty: it is anything.
+// Returns the possible values of the option; empty: any value.
 std::vector<std::string_view> words_of_value(const Verb &verb, const Option &option);
 bool takes(const Verb &verb, const Option &option);
 // True if the verb answers a question; false for commands.

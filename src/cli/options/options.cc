@@ -23,7 +23,7 @@ public:
     read_words();
     find_verb();
     if (options_.manual && (!options_.help || options_.verb))
-      throw UsageError("--man is one page of all verbs: dnheap help --man");
+      throw UsageError("--man shows one page for all verbs: dnheap help --man");
     if (options_.help || options_.version)
       return options_;
     find_target();
@@ -156,7 +156,7 @@ private:
   [[noreturn]] void unknown_verb() const {
     std::string word = in_quotes(words_[0]);
     if (words_.size() > 1 && verb_named(words_[1]))
-      throw UsageError(word + " is no verb; the verb comes first: dnheap " + std::string(words_[1]) + " " +
+      throw UsageError(word + " is not a verb; the verb comes first: dnheap " + std::string(words_[1]) + " " +
                        std::string(words_[0]));
     std::vector<std::string_view> names;
     for (const Verb &verb : verbs_)
@@ -201,7 +201,7 @@ private:
     if (options_.process)
       options_.target = "--pid=" + std::to_string(*options_.process);
     else if (!options_.pause)
-      throw UsageError("--no-pause is for live processes: --pid PID");
+      throw UsageError("--no-pause needs a live process: --pid PID");
   }
 
   Format usual_format() const {
@@ -213,7 +213,8 @@ private:
 
   bool is_alone() const { return options_.question.subject.empty() || options_.question.subject == "list"; }
 
-  // Takes one of the verb's own words, before the target or after it; the verb alone needs none.
+  // Moves the verb's subject, before or after the target, from words_ into the question. Without target and process no
+  // subject is needed.
   void take_subject() {
     const std::vector<std::string_view> &subjects = options_.verb->subjects;
     auto is_subject = [&](std::string_view word) {
@@ -260,7 +261,7 @@ private:
         if (const Needs *needs = std::get_if<Needs>(&option->needs);
             option->name != std::string_view("html") &&
             (!needs || (*needs != Needs::nothing && *needs != Needs::target)))
-          throw UsageError("--html writes a page, which " + spelled(*option) + " does not change");
+          throw UsageError("the page of --html does not change with " + spelled(*option));
     const Question &question = options_.question;
     for (const auto &[option, word, words] :
          {std::tuple("--sort", &question.sort, &verb.sort_columns), std::tuple("--by", &question.by, &verb.by),

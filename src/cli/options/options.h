@@ -11,9 +11,9 @@ namespace dnheap::cli {
 
 struct Options {
   bool help = false, version = false;
-  bool manual = false;              // help: the manual page instead
+  bool manual = false;              // show the manual page instead of the help
   const Verb *verb = nullptr;       // null only with help and version
-  std::string target;               // the last one
+  std::string target;               // the last one of `targets`, or "--pid=…"
   std::vector<std::string> targets; // files, in the order given
   Question question;
 
@@ -29,7 +29,7 @@ struct Options {
   std::optional<u32> runtime;
   u64 max_memory = 0; // 0 = no limit
   std::optional<u64> process;
-  bool pause = true;                 // of a live process
+  bool pause = true;                 // stop a live process while it is read
   std::uint16_t port = 0;            // explore: 0 = any free one
   u64 idle = 0;                      // explore: seconds; 0 = for ever
   std::string against;               // explore: a dump or a record to compare with

@@ -1,6 +1,6 @@
 // HistoryFile: keeps the lines typed at the prompt from one run to the next: $XDG_STATE_HOME/dnheap/history, else
-// ~/.local/state/dnheap/ history. Readable by its owner alone; if that is not possible, there is silently no history.
-// It has the typed lines, never the answers. A ms for each line; one thread; several shells may write to it at once.
+// ~/.local/state/dnheap/history. Readable by its owner alone; if that is not possible, there is silently no history. It
+// has the typed lines, never the answers. A ms for each line; one thread; several shells may write to it at once.
 #pragma once
 #include <string>
 #include <vector>

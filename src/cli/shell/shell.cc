@@ -95,7 +95,7 @@ private:
     const TargetInfo info = snapshot_->info();
     const std::string version = info.runtime_version.empty() ? "" : " " + info.runtime_version;
     std::fputs(printable_text(options_.target + ": .NET" + version + " on " + info.operating_system + " " +
-                              info.architecture + ". 'help' lists what can be asked; SOS' commands will do.")
+                              info.architecture + ". 'help' lists what can be asked; SOS commands work, too.")
                    .c_str(),
                stdout);
     std::fputs("\n", stdout);
@@ -200,7 +200,7 @@ private:
     const std::vector<std::string> words = our_words(asked);
     check_verb(words[0]);
     if (words != asked && !sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
-      say("here that is: " + spelled(words));
+      say("dnheap runs: " + spelled(words));
     return ask_and_write(parsed(words), line);
   }
 
@@ -247,7 +247,7 @@ private:
     for (const SosCommand &command : sos_commands())
       names.push_back(command.name);
     const std::string guess = did_you_mean(word, names);
-    throw UsageError("'" + word + "' is no verb, and no command of SOS' that is known here" +
+    throw UsageError("'" + word + "' is neither a verb nor an SOS command that dnheap knows" +
                      (guess.empty() ? "; help lists what can be asked" : guess));
   }
 

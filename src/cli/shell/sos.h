@@ -11,7 +11,7 @@ namespace dnheap::cli {
 struct SosOption {
   std::string_view theirs, ours; // "-type", "--type"; ours empty: always the case here
   bool has_value = false;
-  std::string_view instead = {}; // if there is nothing like it: a sentence
+  std::string_view instead = {}; // a sentence; set if dnheap has nothing like it
 };
 
 struct SosCommand {
@@ -20,7 +20,7 @@ struct SosCommand {
   std::string_view ours;               // "$1" stands for the first argument; without any, arguments are appended
   std::string_view arguments = {};     // their names in messages: "FROM TO"
   std::vector<SosOption> options = {}; // further options
-  std::string_view instead = {};       // if there is nothing like it: a sentence
+  std::string_view instead = {};       // a sentence; set if dnheap has nothing like it
 };
 
 // Returns all commands by name; among equal names the first that fits counts.

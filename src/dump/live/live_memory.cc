@@ -14,10 +14,10 @@ constexpr u64 neighbourhood = 64 << 10; // fetched at a time, at least
 constexpr u64 longest_run = 256 << 10;  // copied at a time: stays in the processor's cache
 constexpr u64 huge_page = 2 << 20;
 constexpr u64 largest_block = 32 << 20; // copied between two progress updates
-constexpr u64 stripe = 4 << 20;         // only one thread at a time fetches in a stripe, and at most one stripe
+constexpr u64 stripe = 4 << 20; // threads take turns within a stripe, and one fetch never goes beyond its stripe
 // A mapping larger than any memory is reserved address space; files cannot be that long.
 constexpr u64 longest_stretch = u64{4} << 40;
-constexpr const char *what = "what was read of the process";
+constexpr const char *what = "the copy of the process";
 
 } // namespace
 
@@ -113,7 +113,7 @@ void LiveMemory::fetch_pages(const Piece &piece, u64 first, u64 last, bool files
   }
 }
 
-// Handles the leading pages of one stretch whose bytes come from the same source; returns how many.
+// Fetches the first pages of one stretch, as many as have the same source; returns how many.
 u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
                           std::span<const ProcessMemory::Page> pages, bool files_later) {
   using Page = ProcessMemory::Page;
@@ -141,7 +141,7 @@ u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
   else if (before == State::unknown)
     size = process_.read(address, buffer) / page_size_ * page_size_;
   if (process_.has_ended())
-    freeze(); // or every further page would be asked for
+    freeze(); // else each further page would be asked for, too
   file_.write_at(first * page_size_, std::span(buffer).first(size));
   kept_ += size;
   const u64 done = size / page_size_;

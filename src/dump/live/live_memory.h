@@ -2,7 +2,7 @@
 // here; a page is copied there when it is first asked for, together with its neighbours. Memory read through copy() is
 // not kept, so that a heap of any size can be walked in little memory. When all memory is copied and the temporary file
 // is one in memory, our own memory replaces those parts of it that the process has mostly touched. Never writes to the
-// process, and never reads pages through it that it has not touched: those are zero, or equal the mapped file, which is
+// process, and never reads pages that the process has not touched: these are zero, or equal the mapped file, which is
 // read instead.
 #pragma once
 #include "base/host/host.h"
@@ -24,7 +24,7 @@ class LiveMemory : public BytesOnDemand {
 public:
   struct Stretch {
     Address start = 0, end = 0; // whole pages
-    MappedPath file = {};       // no path: no readable file
+    MappedPath file = {};       // path empty: no readable file
     u64 file_offset = 0;
     bool is_anonymous = false; // pages not touched are zero
   };

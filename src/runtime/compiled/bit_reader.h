@@ -9,7 +9,7 @@ namespace dnheap {
 
 class BitReader {
 public:
-  // Nothing at or behind start + `limit` bytes is read: an attempt is malformed.
+  // Reads nothing at or behind start + `limit`: data that leads there is malformed.
   BitReader(const Memory &memory, Address start, u64 limit) : memory_(&memory), start_(start), limit_(limit) {}
 
   bool ok() const { return outcome_.kind == ReadOutcome::Kind::done; }
@@ -21,7 +21,8 @@ public:
 
   u64 position() const { return position_; } // in bits from the start
   void seek(u64 position) { position_ = position; }
-  // Fails if that is more than the stream can have; then all later reads fail, too.
+  // Skips `count` numbers of `bits_each` bits. Fails if that is more than the stream can have; then all later reads
+  // fail, too.
   void skip(u64 count, u64 bits_each);
 
   u64 bits(unsigned count); // at most 32

@@ -10,7 +10,7 @@ namespace {
 constexpr u64 most_remembered = 64;
 constexpr u64 arm64_link_register = 30;
 constexpr u64 arm64_address = (u64{1} << 48) - 1; // address bits that the kernel gives programs by default
-constexpr const char *unknown_register = "a register that call frame information rests on is not known";
+constexpr const char *unknown_register = "a register that call frame information needs is unknown";
 
 enum : u8 {
   cfa_advance_loc = 0x40, // with six bits of operand, as the next two
@@ -268,7 +268,7 @@ private:
     return value ? std::optional(Found{*value}) : std::nullopt;
   }
 
-  // Returns the value by a rule; nullopt: unknown. `missing_` is the address that was read in memory.
+  // Returns the value that a rule gives; nullopt: unknown. `missing_` is the address that was read in memory.
   std::optional<Found> value_of(const FrameRule &rule) {
     switch (rule.kind) {
     case Kind::at_offset: missing_ = cfa_ + static_cast<u64>(rule.offset); return loaded(missing_);
@@ -311,7 +311,8 @@ private:
     if (!outcome_)
       return;
     if (reg >= frame_.rules.size() || reg >= names_.count) {
-      outcome_ = ReadOutcome::malformed("a function's call frame information does not say where it returns to");
+      outcome_ =
+          ReadOutcome::malformed("a function's call frame information does not show where the function returns to");
       return;
     }
     const FrameRule &rule = frame_.rules[reg];
@@ -326,9 +327,9 @@ private:
     if (found)
       out.ip = without_signature(found->value);
     else if (outcome_)
-      outcome_ = missing_
-                     ? ReadOutcome::missing(missing_)
-                     : ReadOutcome::malformed("a function's call frame information does not say where it returns to");
+      outcome_ = missing_ ? ReadOutcome::missing(missing_)
+                          : ReadOutcome::malformed(
+                                "a function's call frame information does not show where the function returns to");
   }
 
   const Memory &memory_;
@@ -348,7 +349,7 @@ ReadOutcome read_call_frame(const FunctionFrame &function, Address address, Form
   program.note_initial();
   ok = ok && program.run(function.own);
   if (!ok)
-    return ReadOutcome::malformed("a function's call frame information breaks its rules");
+    return ReadOutcome::malformed("a function's call frame information breaks the rules of its format");
   to.function = function;
   to.cfa = program.now.cfa;
   to.rules = program.now.of;

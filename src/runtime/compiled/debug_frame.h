@@ -1,6 +1,6 @@
-// DebugFrame: like EhFrame, but from .debug_frame of a debug file: for functions whose module has no unwind data for
-// them. The first look-up reads the section once and keeps 24 bytes per function, so not from several threads at once.
-// Format: DWARF 5, 6.4.1.
+// DebugFrame: finds unwind rules as EhFrame does, but in .debug_frame of a debug file: for functions whose module has
+// no unwind data for them. The first look-up reads the section once and keeps 24 bytes per function, so not from
+// several threads at once. Format: DWARF 5, 6.4.1.
 #pragma once
 #include "runtime/compiled/frame_records.h"
 

@@ -73,7 +73,7 @@ struct Parts {
 };
 
 ReadOutcome find_parts(const Memory &memory, const DebugInfoPlace &place, Parts &out) {
-  constexpr u32 has_original = 0xffffffff; // it also has the debug info of the code before instrumentation
+  constexpr u32 has_original = 0xffffffff; // the method also has the debug info of its code before instrumentation
   Address at = place.address;
   if (place.has_flags)
     if (ReadOutcome outcome =
@@ -153,7 +153,7 @@ ReadOutcome read_il_boundaries(const Memory &memory, const DebugInfoPlace &place
   return reader.outcome();
 }
 
-// All await points come first, then all saved variables, in the same order.
+// All await points come first; then, in the same order, the variables that each saves.
 ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place, std::vector<AwaitPoint> &out) {
   out.clear();
   Parts parts;
@@ -168,7 +168,7 @@ ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place,
   std::vector<u64> counts;
   u64 native = 0, announced = 0;
   for (u64 i = 0; i < points && reader.ok(); ++i) {
-    const u32 delta = number(reader); // twice the difference; a negative one is odd
+    const u32 delta = number(reader); // bit 0: the sign; the other bits: the difference
     if (delta & 1)
       reader.fail("not in the order of the code");
     native += delta / 2;
@@ -177,11 +177,11 @@ ReadOutcome read_await_points(const Memory &memory, const DebugInfoPlace &place,
     announced += counts.back();
   }
   if (reader.ok() && announced != saved)
-    reader.fail("points that keep more or less than there is");
+    reader.fail("await points that keep more or fewer variables than there are");
   for (u64 i = 0; i < counts.size() && reader.ok(); ++i)
     for (u64 k = 0; k < counts[i] && reader.ok(); ++k) {
       const u32 variable = number(reader), offset = number(reader);
-      if (variable >= first_variable) // else it is no variable of the source
+      if (variable >= first_variable) // else the runtime added the variable
         out[i].saved.push_back({variable - first_variable, offset});
     }
   if (!reader.ok())

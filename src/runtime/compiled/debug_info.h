@@ -18,7 +18,8 @@ enum class DebugInfoFormat : u8 { nibbles, packed, packed_with_sizes };
 struct DebugInfoPlace {
   Address address = 0; // 0: the method has none
   DebugInfoFormat format = DebugInfoFormat::nibbles;
-  // A byte of flags comes first, which lists the parts in between: for code compiled at run time, before 11.
+  // True for code compiled at run time before .NET 11: a byte of flags comes first, and lists the parts that lie before
+  // the debug info.
   bool has_flags = false;
 };
 

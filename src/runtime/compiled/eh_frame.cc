@@ -32,7 +32,7 @@ ReadOutcome EhFrame::open(const Memory &memory, Address base, std::optional<EhFr
     return ReadOutcome::missing(base);
   const std::optional<ModuleImage::Section> header = image->call_frame_table();
   if (!header || header->size < header_size)
-    return ReadOutcome::malformed("the module does not say how its functions are left");
+    return ReadOutcome::malformed("the module has no table of unwind data (.eh_frame_hdr)");
   std::vector<std::byte> bytes(std::min(header->size, header_size + largest_pointers));
   if (!memory.read(header->address, bytes))
     return ReadOutcome::missing(header->address);
@@ -40,7 +40,7 @@ ReadOutcome EhFrame::open(const Memory &memory, Address base, std::optional<EhFr
   const u8 version = from.integer<u8>(), frames = from.integer<u8>(), count = from.integer<u8>(),
            table = from.integer<u8>();
   if (version != 1 || count == pointer_omitted || table != sorted_table)
-    return ReadOutcome::malformed("the module's table of functions is of a form that is not known");
+    return ReadOutcome::malformed("the module's table of functions has an unknown form");
   if (frames != pointer_omitted)
     from.pointer(frames, header->address);
   EhFrame out(memory);
@@ -51,7 +51,7 @@ ReadOutcome EhFrame::open(const Memory &memory, Address base, std::optional<EhFr
   out.header_ = header->address;
   const u64 head = out.table_ - header->address;
   if (!from.ok() || out.count_ == 0 || out.count_ > (header->size - head) / entry_size)
-    return ReadOutcome::malformed("the module's table of functions is longer than its place");
+    return ReadOutcome::malformed("the module's table of functions is longer than the section that holds it");
   to = out;
   return {};
 }
@@ -59,14 +59,14 @@ ReadOutcome EhFrame::open(const Memory &memory, Address base, std::optional<EhFr
 ReadOutcome EhFrame::record(Address address, Record &to) const {
   constexpr u32 wide = 0xffffffff;
   if (address < base_ || address >= end_)
-    return ReadOutcome::malformed("the module's table of functions leads out of it");
+    return ReadOutcome::malformed("the module's table of functions leads out of the module");
   const std::optional<u32> length = memory_->try_load<u32>(address);
   to.id_at = address + 4;
   const std::optional<u32> id = memory_->try_load<u32>(to.id_at);
   if (!length || !id)
     return ReadOutcome::missing(address);
   if (*length < 4 || *length == wide || *length > largest_record)
-    return ReadOutcome::malformed("a function's call frame information has no size that it could have");
+    return ReadOutcome::malformed("a function's call frame information has an impossible size");
   to.id = *id;
   std::vector<std::byte> content(*length - 4);
   if (!memory_->read(to.id_at + 4, content))
@@ -76,7 +76,7 @@ ReadOutcome EhFrame::record(Address address, Record &to) const {
 }
 
 ReadOutcome EhFrame::find(Address address, FunctionFrame &to) const {
-  const auto no_function = ReadOutcome::malformed("no function of the module holds that place");
+  const auto no_function = ReadOutcome::malformed("no function of the module contains the address");
   auto field = [&](u64 index, u64 offset) -> std::optional<Address> {
     const std::optional<u32> word = memory_->try_load<u32>(table_ + index * entry_size + offset);
     return word ? std::optional(header_ + static_cast<u64>(i64{static_cast<i32>(*word)})) : std::nullopt;
@@ -98,7 +98,7 @@ ReadOutcome EhFrame::find(Address address, FunctionFrame &to) const {
   if (const ReadOutcome outcome = record(*at, own); !outcome)
     return outcome;
   if (own.id == 0)
-    return ReadOutcome::malformed("the module's table of functions leads to none");
+    return ReadOutcome::malformed("an entry of the module's table of functions leads to no function");
   if (const ReadOutcome outcome = record(own.id_at - own.id, shared); !outcome)
     return outcome;
   FunctionFrame out;
@@ -106,7 +106,7 @@ ReadOutcome EhFrame::find(Address address, FunctionFrame &to) const {
   const Format format = memory_->format();
   if (shared.id != 0 || !read_shared_frame(shared.bytes(format), said, out) ||
       !read_own_frame(own.bytes(format), said, out))
-    return ReadOutcome::malformed("a function's call frame information is of a form that is not known");
+    return ReadOutcome::malformed("a function's call frame information has an unknown form");
   if (address < out.start || address >= out.end)
     return no_function;
   out.storage[0] = shared.content;

@@ -1,4 +1,4 @@
-// FrameBytes: takes the data types of call frame information off its front: LEB128 numbers, integers, pointers. After
+// FrameBytes: reads call frame information from its front on, value by value: LEB128 numbers, integers, pointers. After
 // the first failure all values are zero, so one test of ok() at the end is enough. One thread.
 #pragma once
 #include "base/bytes.h"

@@ -58,7 +58,7 @@ public:
 private:
   void fail() {
     if (outcome_)
-      outcome_ = ReadOutcome::malformed("a function's call frame information has an expression that is not known");
+      outcome_ = ReadOutcome::malformed("a function's call frame information has an unknown or invalid expression");
   }
   u64 pop() {
     if (count_ == 0) {
@@ -91,7 +91,7 @@ private:
     const i64 offset = from_.sleb128();
     const std::optional<u64> value = read_register_(reg);
     if (!value && outcome_)
-      outcome_ = ReadOutcome::malformed("a register that call frame information rests on is not known");
+      outcome_ = ReadOutcome::malformed("a register that call frame information needs is unknown");
     push(value.value_or(0) + static_cast<u64>(offset));
   }
 

@@ -14,7 +14,8 @@ struct FunctionFrame {
   u64 code_alignment = 1;
   i64 data_alignment = 1;
   u64 return_register = 0; // by DWARF's numbers
-  // It was not called: it is the return point of a signal handler, and the frame behind it was interrupted at its ip.
+  // Nobody called this function: it is the return point of a signal handler, and the next frame was interrupted at its
+  // ip.
   bool is_signal = false;
   Bytes shared, own;                      // call frame instructions of the two, to be executed in this order
   std::shared_ptr<const void> storage[2]; // keeps these alive
@@ -22,7 +23,7 @@ struct FunctionFrame {
 
 // Data in a CIE for the FDEs that share it, beyond its instructions.
 struct SharedFrame {
-  u8 pointers = 0; // encoding of their addresses: DW_EH_PE_*
+  u8 pointers = 0; // encoding of the FDEs' addresses: DW_EH_PE_*
   bool has_augmentation = false;
 };
 

@@ -24,13 +24,13 @@ GcInfo::GcInfo(const Memory &memory, Address address, const GcInfoEncoding &enco
 
 void GcInfo::read_header() {
   if (version_ < first_version || version_ > last_version)
-    return reader_.fail("a version of GC info that is not known");
+    return reader_.fail("an unknown version of GC info");
   is_slim_ = !reader_.bit();
   is_slim_ ? read_slim_header() : read_fat_header();
   safe_points_ = reader_.number32(encoding_->safe_points);
   const u32 range_count = is_slim_ ? 0 : reader_.number32(encoding_->ranges);
   if (code_length_ == 0 || code_length_ > most_code)
-    return reader_.fail("a method of no size, or of too much");
+    return reader_.fail("a method whose size is 0 or impossible");
   normal_length_ = version_ < 4 ? code_length_ : code_length_ / encoding_->instruction_size;
   if (safe_points_ > normal_length_)
     return reader_.fail("more safe points than instructions");
@@ -181,7 +181,7 @@ ReadOutcome GcInfo::live_slots(const CodePoint &point, std::vector<GcSlot> &out)
     safe_point = find_safe_point(reader, normal_offset(offset));
   const std::optional<u64> in_ranges = safe_point ? std::nullopt : find_in_ranges(offset);
   if (point.aborted && !in_ranges)
-    return reader.outcome(); // it does not continue, and needs nothing any more
+    return reader.outcome(); // the method does not continue, so it needs no slot any more
   reader.seek(slots_at_);
   std::vector<GcSlot> slots;
   u32 tracked = 0;
@@ -270,7 +270,7 @@ void GcInfo::live_in_ranges(BitReader &reader, u64 offset, u32 tracked, std::vec
     reader = at_end;
 }
 
-// A set is one bit per slot; or alternating runs of slots in the set and slots not in it.
+// A set is stored as one bit per slot, or as alternating runs: of slots in the set, and of slots not in it.
 void GcInfo::read_set(BitReader &reader, u32 size, bool is_runs, std::vector<u32> &out) const {
   if (!is_runs) {
     for (u32 i = 0; i < size && reader.ok(); ++i)
@@ -365,7 +365,7 @@ void GcInfo::read_stack_slots(BitReader &reader, u32 count, bool tracked, std::v
     if (slot.base == GcSlot::Base::frame_register && !stack_base_)
       return reader.fail("a slot relative to a register that the method does not have");
     if (units < -most_units || units > most_units)
-      return reader.fail("a stack slot too far off");
+      return reader.fail("a stack slot that is too far away");
     slot.offset = static_cast<i32>(units * encoding_->stack_unit);
     out.push_back(slot);
   }

@@ -28,7 +28,7 @@ struct GcSlot {
 struct CodePoint {
   u64 offset = 0;
   bool active = false;  // the code continues there; else the offset is a return address
-  bool aborted = false; // an exception left the method there, and it does not continue
+  bool aborted = false; // an exception left the method there, so the method does not continue
   bool filter = false;  // in a filter: the enclosing method's frame reports the untracked slots
 };
 

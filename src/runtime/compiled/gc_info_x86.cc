@@ -205,7 +205,7 @@ void GcInfoX86::read_header(Reader &reader) {
       else if (second >= kinds_of_return && second <= kinds_of_return + most_regions)
         no_gc_regions_ = second - kinds_of_return;
       else if (second >= kinds_of_return)
-        reader.fail("a header that is not known");
+        reader.fail("an unknown header");
     } else if (what < 0x60)
       locals_ = locals_ << 4 | (what & 15);
     else if (what < 0x70)
@@ -251,8 +251,8 @@ bool GcInfoX86::is_in_epilog(u64 offset) const {
 }
 
 // For methods that can be stopped anywhere, the table lists when registers begin and cease to hold references, and all
-// pushes. At a return address, the registers are those inside the call: after a call that does not return, others may
-// begin.
+// pushes. At a return address, the registers that hold references during the call count: behind a call that does not
+// return, other registers may begin to hold some.
 GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoint &point, bool is_funclet) const {
   Place out;
   std::vector<u8> pushed; // per word: 0: no reference, 1: a reference, 2: a reference into an object
@@ -268,7 +268,7 @@ GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoin
   };
   auto pop = [&](u32 count) {
     if (count > pushed.size())
-      reader.fail("more arguments are taken away than there are");
+      reader.fail("more arguments are removed than there are");
     else
       pushed.erase(pushed.end() - count, pushed.end());
   };
@@ -310,20 +310,20 @@ GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoin
     } else if (code == 0xbf) {
       is_interior = true;
     } else if (code == 0xf8) {
-      reader.number(); // its offset, which is always after the others
+      reader.number(); // the reference's offset, which is always behind the others
       push(is_interior ? 2 : 1);
     } else if (code == 0xf9) {
       for (u32 i = reader.number(); i && reader.is_done(); --i)
         push(0);
     } else if (code == 0xfc) {
       pop(reader.number());
-    } else if (code == 0xfd) { // they stay on the stack, but hold nothing any more
+    } else if (code == 0xfd) { // these arguments stay on the stack, but are no references any more
       u32 dead = reader.number();
       for (auto it = pushed.rbegin(); it != pushed.rend() && dead; ++it)
         if (*it)
           *it = 0, --dead;
     } else {
-      reader.fail("a code that is not known");
+      reader.fail("an unknown code");
     }
   }
   out.pushed = static_cast<u32>(pushed.size());
@@ -343,8 +343,8 @@ GcInfoX86::Place GcInfoX86::in_interruptible_code(Reader &reader, const CodePoin
   return out;
 }
 
-// For other methods, the table lists for each call that is not trivial which registers, and which words from the stack
-// pointer on, hold references.
+// For other methods, the table lists for each call that is not trivial the registers, and the words from the stack
+// pointer on, that hold references.
 GcInfoX86::Place GcInfoX86::at_call_with_frame(Reader &reader, u64 offset) const {
   u64 at = 0;
   Place out;
@@ -393,7 +393,7 @@ GcInfoX86::Place GcInfoX86::at_call_with_frame(Reader &reader, u64 offset) const
       at += code & 15;
       registers = code >> 4 & 7;
     } else if (code == 0) {
-      reader.fail("a code that is not known");
+      reader.fail("an unknown code");
     } // else the place of `this`
   }
   if (at != offset)
@@ -416,7 +416,7 @@ GcInfoX86::Place GcInfoX86::at_call_without_frame(Reader &reader, u64 offset) co
   u32 mask = 0, interior_mask = 0, registers = 0, interior = 0, pointed = 0;
   i64 depth = 0;
   std::vector<GcSlot> listed;
-  // Moves to a call `distance` further on, which removes `count` words. False: that is behind the offset.
+  // Moves to a call `distance` further on, which removes `count` words. False: that call is behind `offset`.
   auto call = [&](u32 distance, u32 count, u32 new_registers, u32 new_mask) {
     if (at + distance > offset || (at == offset && distance > 0))
       return false;
@@ -494,7 +494,7 @@ GcInfoX86::Place GcInfoX86::at_call_without_frame(Reader &reader, u64 offset) co
       pointed = 0;
   }
   if (depth < 0 || depth > most_pushed)
-    reader.fail("more arguments are taken away than there are");
+    reader.fail("more arguments are removed than there are");
   out.pushed = static_cast<u32>(std::clamp<i64>(depth, 0, most_pushed));
   if (at != offset)
     return out;
@@ -580,7 +580,7 @@ ReadOutcome GcInfoX86::live_slots(const CodePoint &point, bool is_funclet, std::
   Reader reader(*memory_, tables_);
   reader.skip_numbers(2 * u64{no_gc_regions_});
   add_untracked(reader, !point.filter, base, place.pushed, out);
-  // At a return address, the slots live inside the call count.
+  // At a return address, the slots that live during the call count.
   const bool is_inside = !point.aborted && !point.active && point.offset;
   add_tracked(reader, point.offset - is_inside, base, place.pushed, out);
   return reader.outcome();

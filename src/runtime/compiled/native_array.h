@@ -1,6 +1,6 @@
-// NativeArray: a compiler's table in an image of entries of any size, by number, in which equal parts are stored once:
-// every sixteen entries have a small tree. A look-up costs some six reads. Any thread. Format: dotnet/runtime
-// src/coreclr/vm/nativeformatreader.h, NativeArray.
+// NativeArray: a table that a compiler writes into an image: it maps numbers to entries of any size. Equal parts are
+// stored once: every sixteen entries have a small tree. A look-up costs some six reads. Any thread. Format:
+// dotnet/runtime src/coreclr/vm/nativeformatreader.h, NativeArray.
 #pragma once
 #include "target/memory.h"
 

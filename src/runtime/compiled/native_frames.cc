@@ -8,7 +8,7 @@ ReadOutcome NativeFrames::leave(bool is_exact, Registers &registers) {
   return outcome ? leave_call_frame(target_.memory, *rules, convention_, registers) : outcome;
 }
 
-// A call may be the last instruction of its function, or of its rules.
+// `at`: inside the call, which may be the last instruction of its function, or the last that its rules cover.
 ReadOutcome NativeFrames::rules_at(Address at, const CallFrame *&to) {
   if (auto known = rules_.find(at); known != rules_.end()) {
     to = &known->second;

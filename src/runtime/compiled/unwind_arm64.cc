@@ -63,7 +63,7 @@ private:
   void save_any(Address operands);
   void no_pairs_before() {
     if (pairs_)
-      fail("registers are saved in pairs that do not go on");
+      fail("the next pair of registers is saved, but no pair of registers precedes it");
   }
 
   const Memory &memory_;
@@ -109,7 +109,7 @@ Unwinder::Start Unwinder::find_start(u32 header, Address scopes, u64 scope_count
 void Unwinder::run(Address info, u64 offset) {
   const u32 header = static_cast<u32>(load(info, 4));
   if (outcome && (header >> 18 & 3) != 0)
-    return fail("unwind data of a version that is not known");
+    return fail("unwind data of an unknown version");
   u64 words = header >> 27, scope_count = header >> 22 & 31;
   Address scopes = info + 4;
   if (!words && !scope_count) {
@@ -136,7 +136,7 @@ void Unwinder::run(Address info, u64 offset) {
     at += size_of_operation(first).bytes;
   }
   if (outcome && pairs_)
-    fail("registers are saved in pairs that do not go on");
+    fail("the next pair of registers is saved, but no pair of registers precedes it");
   if (!ip_is_set_)
     r.ip = r.value[lr];
 }
@@ -219,7 +219,7 @@ void Unwinder::apply(u8 first, Address operands) {
     set_sp(r.value[sp] + 16 * (load(operands, 1) << 16 | load(operands + 1, 1) << 8 | load(operands + 2, 1)));
   else if (first == 0xe1 || first == 0xe2) { // set_fp, add_fp
     if (!r.knows(fp))
-      return fail("the frame pointer is not known");
+      return fail("the frame pointer is unknown");
     set_sp(r.value[fp] - (first == 0xe2 ? 8 * load(operands, 1) : 0));
   } else if (first == 0xe3 || first >= 0xf8) // nop, pointer authentication, and codes reserved for hints
     no_pairs_before();
@@ -241,11 +241,11 @@ void Unwinder::apply(u8 first, Address operands) {
 ReadOutcome unwind_arm64(const Memory &memory, const FunctionUnwind &function, const CallingConvention &convention,
                          Registers &registers) {
   if (!registers.knows(sp))
-    return ReadOutcome::malformed("the stack pointer is not known");
+    return ReadOutcome::malformed("the stack pointer is unknown");
   Unwinder unwinder(memory, registers);
   unwinder.run(function.unwind_info, registers.ip - function.start);
   if (unwinder.outcome && !unwinder.r.knows(lr))
-    unwinder.outcome = ReadOutcome::malformed("the return address is not known");
+    unwinder.outcome = ReadOutcome::malformed("the return address is unknown");
   if (!unwinder.outcome)
     return unwinder.outcome;
   unwinder.r.keep_only(convention.preserved | u32{1} << sp);

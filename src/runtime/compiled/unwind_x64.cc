@@ -110,7 +110,7 @@ Unwinder::Info Unwinder::read_info(Address at) {
   Info out;
   const u64 first = load_small(at, 1);
   if (outcome && (first & 7) != 1 && (first & 7) != 2)
-    fail("unwind data of a version that is not known");
+    fail("unwind data of an unknown version");
   out.flags = static_cast<u8>(first >> 3);
   out.prolog = static_cast<u8>(load_small(at + 1, 1));
   out.count = static_cast<u8>(load_small(at + 2, 1));
@@ -160,7 +160,7 @@ void Unwinder::apply(const Code &code, Address at, const Info &info) {
     if (!info.frame_register)
       fail("unwind data sets a frame register that it does not name");
     else if (!r.knows(info.frame_register))
-      fail("the frame register is not known");
+      fail("the frame register is unknown");
     else
       set_sp(r.value[info.frame_register] - info.frame_offset);
     break;
@@ -191,7 +191,7 @@ Address Unwinder::run(Address at, u64 done) {
   establisher_.reset();
   if (info.frame_register && is_set) {
     if (!r.knows(info.frame_register)) {
-      fail("the frame register is not known");
+      fail("the frame register is unknown");
       return 0;
     }
     establisher_ = r.value[info.frame_register] - info.frame_offset;
@@ -210,7 +210,7 @@ Address Unwinder::run(Address at, u64 done) {
 ReadOutcome unwind_x64(const Memory &memory, const FunctionUnwind &function, const CallingConvention &convention,
                        bool interrupted, Registers &registers) {
   if (!registers.knows(rsp))
-    return ReadOutcome::malformed("the stack pointer is not known");
+    return ReadOutcome::malformed("the stack pointer is unknown");
   const u64 offset = registers.ip - function.start;
   if (interrupted)
     if (std::optional<Registers> caller = leave_epilog_x64(memory, function.start, function.end, registers)) {

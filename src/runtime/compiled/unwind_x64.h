@@ -14,7 +14,7 @@ struct FunctionUnwind {
   Address unwind_info = 0;
 };
 
-// `interrupted`: the thread executes at registers.ip, which is no return address; then the function may be in an
+// `interrupted`: the thread executes at registers.ip, which is not a return address; then the function may be in an
 // epilog, which its code shows, if it is in the dump. Leaves `registers` unchanged on failure.
 ReadOutcome unwind_x64(const Memory &memory, const FunctionUnwind &function, const CallingConvention &convention,
                        bool interrupted, Registers &registers);

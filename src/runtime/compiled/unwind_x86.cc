@@ -19,11 +19,11 @@ public:
   ReadOutcome run(u64 offset, bool is_funclet) {
     const std::optional<u64> stack = now_.get(esp), frame = now_.get(ebp);
     if (!stack)
-      return ReadOutcome::malformed("the stack pointer is not known");
+      return ReadOutcome::malformed("the stack pointer is unknown");
     if (offset == 0 && !is_funclet)
       return leave(*stack);
     if (info_.is_in_prolog(offset) || info_.is_in_epilog(offset))
-      return ReadOutcome::malformed("it stands where a method of x86 builds up its frame, or takes it down");
+      return ReadOutcome::malformed("it is in the prolog or the epilog of an x86 method");
     u64 pushed = 0;
     if (is_funclet && info_.has_handlers()) { // ebp belongs to the enclosing method
       const ReadOutcome outcome = info_.pushed_bytes(offset, pushed);
@@ -32,7 +32,7 @@ public:
     std::vector<X86Register> saved = info_.saved();
     if (info_.has_frame_pointer()) {
       if (!frame)
-        return ReadOutcome::malformed("the frame pointer is not known");
+        return ReadOutcome::malformed("the frame pointer is unknown");
       Address at = *frame;
       for (X86Register reg : saved)
         if (reg != X86Register::ebp && !take(number(reg), at -= 4))

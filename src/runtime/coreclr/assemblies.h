@@ -10,7 +10,7 @@
 
 namespace dnheap {
 
-// In load order. The reason for a list that ends early is added to `notes`.
+// Returns the assemblies in load order. The reason for a list that ends early is added to `notes`.
 std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const ContractDescriptor &descriptor,
                                               const LoadedTypes &loaded, Loader1 &loader, Notes &notes);
 

@@ -95,8 +95,8 @@ Address AuxiliaryStatics::object_of_handle(Address handle) const {
   return handle ? memory_->try_pointer(handle).value_or(0) : 0;
 }
 
-// Finds the object of an index that is allocated, but that nobody has asked for since the type's initializer ran:
-// {Next, index, handle}.
+// Finds the object for an index if it is allocated, but not yet entered in the thread's array, as nobody has asked for
+// it since the type's initializer ran. The list's entries: {Next, index, handle}.
 Address AuxiliaryStatics::in_flight(Address local, u32 index) const {
   Address at = memory_->try_pointer(local + in_flight_).value_or(0);
   for (u64 i = 0; at && i < max_in_flight; ++i) {

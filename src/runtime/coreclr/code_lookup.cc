@@ -7,7 +7,7 @@ CodeLookup::CodeLookup(const Target &target, const ContractDescriptor &d)
       ready_to_run_(target, d) {
   if (!map_.is_known()) {
     auto why = d.missing.find("ExecutionManagerCodeRangeMapAddress");
-    why_not_ = "where the runtime keeps its map of code is not known";
+    why_not_ = "the place of the runtime's map of code is unknown";
     if (why != d.missing.end())
       why_not_ += ": " + why->second;
   }

@@ -48,7 +48,7 @@ CoreClr::CoreClr(const Target &target, const Module &module, std::string version
     types_ = std::make_unique<RuntimeTypeSystem1>(memory(), descriptor(), loader_);
   } catch (const Error &e) {
     if (!why_no_heap().empty())
-      throw Error(why_no_heap() + ", but not of this one: " + e.what());
+      throw Error(why_no_heap() + "; the types in this dump are unreadable, too: " + e.what());
     require_started(e);
     throw;
   }
@@ -95,7 +95,7 @@ Address CoreClr::method_at(Address code) const {
     const std::optional<CodeBlock> block = code_.find(code);
     return block ? block->method_desc : 0;
   } catch (const Error &) {
-    return 0; // what says which method it is, is not in the dump
+    return 0; // the data that identifies the method is not in the dump
   }
 }
 
@@ -173,8 +173,8 @@ ResumePoint CoreClr::resume_point(Address resume_info) const {
       out.ip = ip.value_or(0);
     } else {
       out.why_not =
-          ip ? "no managed code lies where the call is to go on"
-             : "the dump lacks the page that says where the call is to go on, and its module's file is not here";
+          ip ? "no managed code lies at the address where the call continues"
+             : "the dump lacks the page with the address where the call continues, and its module's file was not found";
     }
   } catch (const Error &e) {
     out.why_not = e.what();
@@ -243,7 +243,7 @@ void CoreClr::look_for_types() {
                                                  : "dump with createdump --withheap PID or --full PID"));
 }
 
-// A runtime that has started has allocated more than this for itself alone.
+// A runtime that has started has allocated more than `least` bytes for itself alone.
 void CoreClr::require_started(const Error &error) const {
   constexpr u64 least = 64 << 10;
   Notes notes;
@@ -251,7 +251,7 @@ void CoreClr::require_started(const Error &error) const {
   for (const GCHeapSegment &s : heap_segments(notes))
     size += s.is_sound() ? s.end - s.start : least;
   if (size < least && notes.empty())
-    throw Error("the runtime had only begun to start: of objects its heap holds " + bytes_text(size) + ", and " +
+    throw Error("the runtime had only begun to start: its heap holds only " + bytes_text(size) + " of objects, and " +
                 error.what());
 }
 

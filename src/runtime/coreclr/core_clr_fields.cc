@@ -82,7 +82,7 @@ std::vector<InstanceField> CoreClrFields::read(Address mt, const TypeArguments &
   if (!types_->is_method_table(mt))
     return out;
   if (kept_ > max_kept) {
-    ++problems_["types whose fields were not read, as those of all together took too much memory"];
+    ++problems_["types whose fields were not read, as the fields of all types took too much memory"];
     return out;
   }
   std::optional<ObjectLayout> layout = types_->object_layout(mt);
@@ -120,8 +120,8 @@ std::vector<InstanceField> CoreClrFields::read(Address mt, const TypeArguments &
   return out;
 }
 
-// Returns the arguments of the type itself. If instances over references share it, the names of its parameters in the
-// metadata.
+// Returns the arguments of the type itself. If instantiations over reference types share it, returns the names of its
+// parameters in the metadata.
 TypeArguments CoreClrFields::arguments_of(Address mt, u64 &budget) {
   const std::vector<Address> handles = types_->instantiation(mt);
   if (handles.empty() || handles.size() > budget)
@@ -186,7 +186,7 @@ void CoreClrFields::describe(InstanceField &field, const FieldDesc &desc, Addres
   if (found && struct_size(found))
     field.method_table = found;
   else
-    ++problems_["fields whose struct type is not known"];
+    ++problems_["fields whose struct type is unknown"];
 }
 
 // A boxed struct's base size is the struct plus header and MethodTable, rounded up to a word; the class has the

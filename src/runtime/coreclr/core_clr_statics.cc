@@ -115,7 +115,7 @@ std::vector<StaticRoot> CoreClrStatics::static_roots(std::span<const ThreadData>
   std::unique_ptr<StaticStorage> storage = static_storage(*memory_, *descriptor_, *types_, *fields_);
   for (const std::string &why : {storage->why_missing(), fields_->why_missing()})
     if (!why.empty()) {
-      notes.add(Subject::statics, Effect::liveness, "static fields are not named: not found: " + why);
+      notes.add(Subject::statics, Effect::liveness, "static fields are not named: these values were not found: " + why);
       return {};
     }
   Collection found(*memory_, *types_, *fields_, threads, *storage);
@@ -129,8 +129,8 @@ std::vector<StaticRoot> CoreClrStatics::static_roots(std::span<const ThreadData>
   }
   if (found.unreadable)
     notes.add(Subject::statics, Effect::liveness,
-              "the fields of " + count_text(found.unreadable) +
-                  " types could not be read, so their statics have no names");
+              "static fields are not named: the fields of " + count_text(found.unreadable) +
+                  (found.unreadable == 1 ? " type" : " types") + " could not be read");
   std::optional<u64> array = descriptor_->try_number("ObjectArrayMethodTable");
   if (Address type = array ? memory_->try_pointer(*array).value_or(0) : 0) {
     Notes ignored; // callers that read the handles get these problems there

@@ -22,7 +22,7 @@ public:
       : memory_(&memory), descriptor_(&descriptor), types_(&types), fields_(&fields), gc_(&gc),
         p_(memory.format().pointer_size) {}
 
-  // By slot.
+  // Returns the static fields and thread statics by slot.
   std::vector<StaticRoot> static_roots(std::span<const ThreadData> threads, Notes &notes) const;
 
 private:

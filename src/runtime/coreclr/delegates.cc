@@ -22,7 +22,8 @@ const std::optional<Delegates::Members> &Delegates::members(Address mt, Fields &
   auto it = members_.find(mt);
   if (it != members_.end())
     return it->second;
-  // Up to .NET 10 these two words are MulticastDelegate's list and count; in later versions they may hold other things.
+  // _invocationList and _invocationCount are called _helperObject and _extraData since .NET 11. list_of() checks what
+  // they hold.
   constexpr struct {
     const char *name;
     std::optional<u64> Members::*member;
@@ -55,8 +56,8 @@ std::optional<DelegateList> Delegates::list(Address object, Address mt, Fields &
 }
 
 // Nullopt: it has no list. Up to .NET 10 the list is an array of delegates, later an array of structs that hold a
-// delegate each; a part of it may be unused. Any other object in its place keeps a dynamic method's code or a
-// collectible type alive, and then the other word is no count.
+// delegate each; a part of it may be unused. If another object is in its place, that object keeps a dynamic method's
+// code or a collectible type alive, and the other word is not a count.
 std::optional<DelegateList> Delegates::list_of(Address object, const Members &m, Fields &fields) const {
   DelegateList out;
   out.array = word(object + *m.list);
@@ -88,9 +89,10 @@ void Delegates::collect(Address object, const Collecting &into, Fields &fields) 
       collect(part, inner, fields);
 }
 
-// The order of the checks matters: see COMDelegate in the source. -1 marks a delegate for a native function. A
-// MethodDesc in place of the count is more exact than code, which may be a stub. A second pointer means that the first
-// one only moves arguments, and that the delegate itself is stored in place of the target.
+// The order of the checks matters: see COMDelegate in the source. A count of -1 marks a delegate for a native function.
+// If a MethodDesc is in place of the count, it is more exact than the pointer to code, which may lead to a stub. If
+// there is a second pointer to code, the first one leads to a stub that only moves arguments, and the delegate itself
+// is in place of the target.
 DelegateTarget Delegates::one(Address object, const Members &m) const {
   Address target = word(object + *m.target), code = word(object + *m.code), other = word(object + *m.other_code);
   u64 count = word(object + *m.count);

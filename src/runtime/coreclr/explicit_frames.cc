@@ -42,10 +42,10 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
   if (!convention_ || !layout_ || (p_ == 4) != (target.architecture == Architecture::x86))
     why_not_ = "stacks of this processor are not understood";
   else if (!head)
-    why_not_ = "where threads keep their Frames is not known";
+    why_not_ = "the place of the threads' lists of Frames is unknown";
   else if (kinds_.empty())
-    why_not_ = "the marks of Frame kinds are unknown: they need the runtime's own file if the dump lacks it "
-               "(--modules)";
+    why_not_ = "the identifiers of the kinds of Frames are unknown: give the folder of the runtime's own file with "
+               "--modules";
   head_ = static_cast<u64>(head.value_or(0));
   next_ = offset("Frame", "Next", p_);
   call_sp_ = offset("InlinedCallFrame", "CallSiteSP", 3 * p_);
@@ -322,7 +322,7 @@ ReadOutcome ExplicitFrames::protected_references(Address thread, Address stack_l
       return ReadOutcome::missing(*frame);
     const bool has_owner = protected_places_ != protected_next_ + p_;
     if (*frame < stack_limit || *frame >= stack_base || (has_owner && *owner != thread) || *count > max_places)
-      return ReadOutcome::malformed("a GCFrame that is none");
+      return ReadOutcome::malformed("an invalid GCFrame");
     for (u64 place = 0; place < *count; ++place)
       reference(*places + p_ * place, *interior != 0, to);
     frame = next;

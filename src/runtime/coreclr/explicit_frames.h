@@ -21,9 +21,9 @@ struct ExplicitFrame {
   FrameKind kind{};
 };
 
-// A Frame's data on the managed code that called.
+// A Frame's data on its caller: the managed code that called into the runtime.
 struct FrameCaller {
-  bool is_told = false; // else the Frame has no such data
+  bool is_told = false; // false: the Frame has no such data
   Registers registers;
   // The range that may hold the caller's unknown registers: all words there are candidates.
   Address candidates_from = 0, candidates_to = 0;
@@ -33,7 +33,8 @@ struct FrameCaller {
 class ExplicitFrames {
 public:
   struct Code {
-    // True if the address is managed code; true if a call in it can return there, as far as the dump shows.
+    // `is_managed`: true if managed code lies at the address. `is_return_address`: true if a call in that code can
+    // return there, as far as the dump shows.
     std::function<bool(Address ip)> is_managed, is_return_address;
     // Returns the end of the frame of managed code with these registers; 0: unknown.
     std::function<Address(const Registers &)> frame_end;

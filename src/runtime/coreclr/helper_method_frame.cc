@@ -137,12 +137,13 @@ ReadOutcome ExplicitFrames::by_return_addresses(const ExplicitFrame &frame, Addr
     if (!code.is_return_address(*ip))
       continue;
     if (end)
-      return ReadOutcome::malformed("which of several methods called is not known without the runtime's image");
+      return ReadOutcome::malformed(
+          "several methods may have called, and only the runtime's image shows which one did");
     to.registers.ip = *ip;
     to.registers.set(convention_->stack_pointer, place + 8);
     end = code.frame_end(to.registers);
     if (!end)
-      return ReadOutcome::malformed("which method called is not known without the runtime's image");
+      return ReadOutcome::malformed("only the runtime's image shows which method called");
   }
   if (!end)
     return ReadOutcome::malformed("no managed caller of a HelperMethodFrame is found");

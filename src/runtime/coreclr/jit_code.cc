@@ -31,7 +31,8 @@ JitCode::JitCode(const Target &target, const ContractDescriptor &d)
   at_.functions = offset("RealCodeHeader", "UnwindInfos", 4 * p_ + 4);
   clause_ = eh_clause_layout(d);
   gc_info_version_ = static_cast<u32>(d.try_number("GCInfoVersion").value_or(0));
-  // Both came with .NET 10. The contract's version does not show it: it was 2 there, and is 1 again in .NET 11.
+  // Look-ups in constant time came with .NET 10, as did version 4 of GC info. The contract's version does not show
+  // them: it is 2 in .NET 10, and 1 again in .NET 11.
   constant_time_ = gc_info_version_ >= 4;
   last_stub_kind_ = d.try_number("StubCodeBlockLast").value_or(15);
 }
@@ -53,7 +54,7 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
   const std::optional<Address> start = map.find(ip);
   if (!start)
     return std::nullopt;
-  const Address header = memory_->pointer(*start - p_, "what stands in front of a method's code");
+  const Address header = memory_->pointer(*start - p_, "the word in front of a method's code");
   if (header <= last_stub_kind_)
     return std::nullopt;
   CodeBlock out;
@@ -80,7 +81,7 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
   return std::nullopt; // behind the method
 }
 
-// No runtime publishes the format of debug info: it changed together with that of GC info.
+// No runtime publishes the format of debug info, but it changed together with versions 4 and 5 of GC info.
 DebugInfoPlace JitCode::debug_info(const CodeBlock &block) const {
   const DebugInfoFormat format = block.gc_info_version < 4   ? DebugInfoFormat::nibbles
                                  : block.gc_info_version < 5 ? DebugInfoFormat::packed

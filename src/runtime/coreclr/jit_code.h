@@ -16,7 +16,8 @@ class JitCode {
 public:
   JitCode(const Target &target, const ContractDescriptor &descriptor);
 
-  // Nullopt: no method's code lies there (a stub, a gap). Throws Error if the data for that is not in the dump.
+  // Nullopt: no method's code lies there (a stub, a gap). Throws Error if data that the search needs is not in the
+  // dump.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
   // For a block that find() returned. Throws Error as find() does.
   DebugInfoPlace debug_info(const CodeBlock &block) const;

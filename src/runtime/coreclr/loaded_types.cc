@@ -43,13 +43,15 @@ std::vector<Address> LoadedTypes::modules(Notes &notes) const {
   std::vector<Address> out;
   std::unordered_set<Address> seen;
   if (count > max_modules)
-    notes.add(Subject::modules, Effect::liveness, "the list of assemblies says that it has " + count_text(count));
+    notes.add(Subject::modules, Effect::liveness,
+              "the list of assemblies claims to have " + count_text(count) + " entries, and only the first " +
+                  count_text(max_modules) + " are read");
   for (u64 done = 0; done < std::min(count, max_modules);) {
     std::optional<u32> size = block ? memory_->try_load<u32>(block + offset("ArrayListBlock", "Size", p_)) : 0;
     std::optional<u64> next = block ? memory_->try_pointer(block + offset("ArrayListBlock", "Next", 0)) : 0;
     if (!size || !next || *size == 0) {
       notes.add(Subject::modules, Effect::liveness,
-                "the list of assemblies breaks off: " + count_text(done) + " of " + count_text(count));
+                "the list of assemblies breaks off after " + count_text(done) + " of " + count_text(count));
       break;
     }
     for (u64 i = 0; i < *size && done < std::min(count, max_modules); ++i, ++done)

@@ -14,8 +14,8 @@ class LoadedTypes {
 public:
   LoadedTypes(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types);
 
-  // In load order. The reason for a list that ends early is added to `notes`. Throws Error if there is no list to be
-  // found.
+  // Returns the modules in load order. The reason for a list that ends early is added to `notes`. Throws Error if the
+  // list is not found.
   std::vector<Address> modules(Notes &notes) const;
   // Returns MethodTables of the types that the module defines, of instantiations that belong to it, and of arrays.
   std::vector<Address> types(Address module, Notes &notes) const;

@@ -1,6 +1,6 @@
 // MethodNames: the full name of a method, given its MethodDesc: type, name, type arguments and parameters, as the
-// runtime's own tools and ClrMD write them; code that instances share has the shared arguments (System.__Canon). A few
-// look-ups in the metadata; nothing is kept. From one thread at a time. Spec: dotnet/runtime
+// runtime's own tools and ClrMD write them; code that instantiations share has the shared arguments (System.__Canon). A
+// few look-ups in the metadata; nothing is kept. From one thread at a time. Spec: dotnet/runtime
 // docs/design/datacontracts/RuntimeTypeSystem.md; spelling: src/coreclr/vm/{typestring,sigformat}.cpp.
 #pragma once
 #include "runtime/coreclr/method_descs.h"

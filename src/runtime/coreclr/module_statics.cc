@@ -39,7 +39,7 @@ ModuleStatics::ModuleStatics(const Memory &memory, const ContractDescriptor &des
     thread_modules_ = static_cast<u64>(*found);
 }
 
-// The MethodTable does not show it.
+// The MethodTable does not show whether its type has statics, so it may.
 bool ModuleStatics::has_statics(Address) const { return true; }
 
 // Uses the module that loaded the type, which is MethodTable.Module in 8.0.

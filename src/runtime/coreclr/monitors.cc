@@ -44,9 +44,9 @@ void Monitors::read_monitors() {
   }
   if (refused_)
     notes_.add(Subject::locks, Effect::numbers,
-               "what " + count_text(refused_) + (refused_ == 1 ? " monitor says" : " monitors say") +
-                   " of itself cannot be: the offset of SyncBlock.Lock may be missing, and who holds and waits for "
-                   "monitors is not known");
+               "the data of " + count_text(refused_) + (refused_ == 1 ? " monitor" : " monitors") +
+                   " is impossible, so who holds monitors and who waits for them is unknown; the offset of "
+                   "SyncBlock.Lock may be missing");
 }
 
 // There are no more waiters than threads, and a free monitor has no owner. In .NET 10 and later, the owner number -1
@@ -88,7 +88,8 @@ std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
   return monitor;
 }
 
-// The word is a handle of its Lock. Before it had one, its thin lock is a copy of the object's header.
+// The word is a handle of the monitor's Lock. As long as the monitor has none, its thin lock counts: a copy of the
+// object's header.
 std::optional<Monitor> Monitors::read_managed(const SyncTableEntry &entry) const {
   const std::optional<u64> handle = memory_->try_pointer(entry.sync_block + static_cast<u64>(*lock_at_));
   if (!handle)

@@ -72,7 +72,7 @@ private:
   u64 thread_mask_, recursion_mask_, recursion_shift_;
   std::vector<Monitor> monitors_;
   Notes notes_;
-  u64 refused_ = 0;                      // sync blocks that do not begin with the layout of a monitor that is no object
+  u64 refused_ = 0; // sync blocks that should begin with a monitor, but whose data is impossible for one
   std::map<Address, u64> by_sync_block_; // → index in monitors_
 };
 

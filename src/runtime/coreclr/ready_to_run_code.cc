@@ -44,7 +44,7 @@ ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d
 
 // In a composite image, the header and the map of methods belong to the whole image.
 ReadyToRunCode::Image ReadyToRunCode::image_of(const RangeSection &section, Address info) const {
-  const char *what = "what the runtime keeps of a ReadyToRun image";
+  const char *what = "the runtime's data on a ReadyToRun image";
   const Address whole = memory_->pointer(info + at_.composite, what);
   return {section.begin,
           memory_->pointer(whole + at_.header, what),
@@ -140,7 +140,7 @@ bool ReadyToRunCode::is_filter(const Image &image, Address main, Address funclet
 
 std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Address ip) const {
   if (!at_.info || !at_.method_map)
-    throw Error("it is not known where the runtime keeps the methods of ReadyToRun images" + why_unknown_);
+    throw Error("the place of the methods of ReadyToRun images is unknown" + why_unknown_);
   const Address info = memory_->pointer(section.ready_to_run_module + *at_.info, "a module's ReadyToRun image");
   const u64 relative = ip - section.begin;
   if (!info || is_thunk(info, relative))
@@ -154,7 +154,7 @@ std::optional<CodeBlock> ReadyToRunCode::find(const RangeSection &section, Addre
   out.ready_to_run = true;
   out.image_base = section.begin;
   out.header = image.header;
-  // A funclet is no key of the map; it follows its method.
+  // The map has no key for a funclet, which follows its method.
   u32 method = hot.value_or(*index);
   for (u32 begin = 0;; --method) {
     begin = image.functions.begin(method);

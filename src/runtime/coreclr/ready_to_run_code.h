@@ -17,8 +17,8 @@ class ReadyToRunCode {
 public:
   ReadyToRunCode(const Target &target, const ContractDescriptor &descriptor);
 
-  // Nullopt: no method's code lies there. Throws Error if the data for that is not in the dump, or the runtime does not
-  // publish its place.
+  // Nullopt: no method's code lies there. Throws Error if data that the search needs is not in the dump, or if its
+  // place is unknown.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
   // For a block that find() returned.
   DebugInfoPlace debug_info(const CodeBlock &block) const;

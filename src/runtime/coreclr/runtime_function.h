@@ -21,7 +21,7 @@ public:
         is_x86_(target.architecture == Architecture::x86), table_(table), count_(count) {}
 
   u32 count() const { return count_; }
-  // These throw Error if it is not in the dump.
+  // These throw Error if the data is not in the dump.
   u32 begin(u32 index) const;
   RuntimeFunction at(u32 index) const;
   // Returns the number of bytes of code.

@@ -123,8 +123,8 @@ bool RuntimeTypeSystem1::knows_framework() {
   return true; // assumed, without evidence
 }
 
-// The module that loaded the type leads to its LoaderAllocator, which has a handle of the managed one: in 8.0 it is
-// MethodTable.Module, later a field of the auxiliary data. Types that are not collectible cost one load.
+// The module that loaded the type (in 8.0 MethodTable.Module, later a field of the auxiliary data) leads to its
+// LoaderAllocator, which has a handle of the managed one. Types that are not collectible cost one load.
 Address RuntimeTypeSystem1::loader_allocator_object(Address mt) const {
   if (!is_collectible(mt))
     return 0;
@@ -347,7 +347,7 @@ std::string RuntimeTypeSystem1::type_desc_name(Address desc, unsigned depth) {
       if (is_type_handle(handle))
         return type_handle_name(handle, depth + 1) + ((*type & 0xff) == pointer ? "*" : "&");
     }
-    return unknown(desc, "pointer types whose ParamTypeDesc.TypeArg is no type");
+    return unknown(desc, "pointer types whose ParamTypeDesc.TypeArg is not a type");
   }
   case function_pointer: return function_pointer_name(desc, depth);
   case type_variable:
@@ -382,7 +382,7 @@ std::string RuntimeTypeSystem1::function_pointer_name(Address desc, unsigned dep
     }
     return function_pointer_type_name(names[0], std::span(names).subspan(1));
   }
-  return unknown(desc, "function pointer types whose FnPtrTypeDesc.RetAndArgTypes are no types");
+  return unknown(desc, "function pointer types whose FnPtrTypeDesc.RetAndArgTypes are not types");
 }
 
 bool RuntimeTypeSystem1::is_type_handle(Address handle) const {

@@ -37,7 +37,7 @@ public:
   WalkedStack run();
 
 private:
-  // Data on a code address, shared by all frames there: recursion returns to it.
+  // Data on a code address, shared by all frames there, as recursion returns to the same address.
   struct Known {
     std::optional<CodeBlock> code;
     bool has_slots = false; // `slots` are those of frames that are neither active nor aborted
@@ -154,16 +154,16 @@ bool OneWalk::start() {
   const Address stack_pointer = sp();
   const Address all = in_stack(thread_, stack_pointer) ? stack_pointer - std::min(red_zone, stack_pointer) : from;
   if (!thread_.stack_base || !thread_.stack_limit)
-    return stop("where its stack lies is not known", 0);
+    return stop("the place of its stack is unknown", 0);
   if (!walk_.why_not().empty())
     return stop(walk_.why_not(), all);
   if (!registers)
-    return stop("the dump says nothing of its registers", all);
+    return stop("its registers are not in the dump", all);
   const std::optional<Address> first = walk_.frames_.first(thread_.address);
   if (!first)
     return stop("memory at " + hex(thread_.address) + " is not in this dump", all);
   if (*first && !(frame_ = walk_.frames_.at(*first)))
-    return stop("what lies at " + hex(*first) + " is no Frame of a kind that is known", all);
+    return stop("the data at " + hex(*first) + " is not a Frame of a known kind", all);
   if (find(registers_.ip) && !in_stack(thread_, stack_pointer))
     return stop("it runs on another stack", from);
   if (const ReadOutcome outcome =
@@ -229,8 +229,8 @@ bool OneWalk::runs_managed_code() const {
   return walk_.cooperative_ && memory_.try_load<u32>(thread_.address + *walk_.cooperative_) == 1u;
 }
 
-// Short helpers of the runtime (casts, allocation, copies) leave no Frame: the method that called one is further in
-// than the first Frame's.
+// Short helpers of the runtime (casts, allocation, copies) leave no Frame: the method that called such a helper is
+// further in than the first Frame's caller.
 void OneWalk::leave_native() {
   if (walk_.target_->os != OperatingSystem::linux_os || !in_stack(thread_, sp()) || !runs_managed_code())
     return;
@@ -262,7 +262,7 @@ void OneWalk::doubt_in_native(const ReadOutcome &outcome) {
     return;
   const Module *module = walk_.target_->find_module(registers_.ip);
   const std::string place = module ? std::string(module->file_name()) : "native code";
-  doubt("it stands in a helper of the runtime (" + place + "), and how that is left is not known: " + text_of(outcome));
+  doubt("it stands in a helper of the runtime (" + place + "), which could not be unwound: " + text_of(outcome));
 }
 
 void OneWalk::add_words(Address from, Address to, std::vector<StackReference> &references) const {
@@ -337,7 +337,7 @@ WalkedStack OneWalk::run() {
       return std::move(out_);
     while (true) {
       if (out_.frames.size() >= max_frames) {
-        stop("it has more frames than are looked at", sp());
+        stop("it has more frames than this program reads", sp());
         break;
       }
       const CodeBlock *code = find(registers_.ip);
@@ -376,7 +376,7 @@ bool OneWalk::next_explicit() {
   if (leads_back || !in_stack(thread_, last.next))
     return stop("the list of Frames leads back, or out of the stack, at " + hex(last.address), last.address);
   frame_ = walk_.frames_.at(last.next);
-  return frame_ ? true : stop("what lies at " + hex(last.next) + " is no Frame of a kind that is known", last.address);
+  return frame_ ? true : stop("the data at " + hex(last.next) + " is not a Frame of a known kind", last.address);
 }
 
 bool OneWalk::step_managed(const CodeBlock &code) {
@@ -487,7 +487,7 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
     const std::optional<u64> value = registers_.get(slot.reg);
     if (!value) {
       if (!registers_are_candidates_)
-        doubt("a register that holds a reference is not known");
+        doubt("a register that holds a reference is unknown");
       return;
     }
     out.value = *value;
@@ -500,7 +500,7 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
     else if (slot.base == GcSlot::Base::frame_register)
       base = of.base ? registers_.get(*of.base) : std::nullopt;
     if (!base)
-      return doubt("the frame register is not known");
+      return doubt("the frame register is unknown");
     out.slot = *base + static_cast<u64>(i64{slot.offset});
     if (!is_active_ && slot.tracked && out.slot >= sp() && out.slot - sp() < of.scratch_area)
       return; // an argument: it belongs to the callee

@@ -129,7 +129,7 @@ private:
       return; // the thread has written nothing yet
     ++out_.threads;
     const u64 longest = std::clamp<u64>(d_.try_number("StressLogMaxMessageSize").value_or(0x208), 16, chunk_size());
-    // Data that the message in front of the newest one has overwritten is no message any more.
+    // The newest message may have overwritten a part of the oldest one, which is then no longer a message.
     const Address safe = current - std::min(longest, current - std::min(current, begin_of(newest)));
     std::unordered_set<Address> seen;
     Address chunk = newest, at = current;
@@ -160,7 +160,7 @@ private:
     return memory_.try_load<u32>(chunk + of("StressLogChunk", "Sig1")) == valid &&
            memory_.try_load<u32>(chunk + of("StressLogChunk", "Sig2")) == valid;
   }
-  // A chunk is zero at first. 0: nothing was written to it.
+  // Returns where the first message of a chunk begins; 0: nothing was written to the chunk, which is zero at first.
   Address first_message(Address chunk, u64 longest) const {
     for (Address at = begin_of(chunk); at < begin_of(chunk) + longest; at += p_)
       if (word(at).value_or(0))
@@ -169,7 +169,7 @@ private:
   }
 
   // {u64: facility 32, arguments 6, low bits of the format's offset 26; u64: its high bits 13, ticks 51}, arguments.
-  // False: all of the thread was read, or the rest cannot be.
+  // False: all messages of the thread were read, or the rest cannot be read.
   bool read_chunk(Address at, Address until, Address end, u64 thread) {
     const u64 arguments_at = of("StressMsg", "Args");
     while (at < until && end - at >= arguments_at) {
@@ -182,7 +182,7 @@ private:
       if ((*first == 0 && *second == 0) || size > end - at)
         return false;
       if (out_.messages.size() >= most_messages) {
-        note_end("more messages than are read");
+        note_end("it has more messages than this program reads");
         return false;
       }
       StressMessage message;

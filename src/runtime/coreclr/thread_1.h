@@ -12,7 +12,8 @@ class Thread1 {
 public:
   Thread1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `notes`.
+  // Returns the threads in list order. The reason for a list that ends early, and unreadable parts of a thread, are
+  // added to `notes`.
   std::vector<ThreadData> get_threads(Notes &notes) const;
 
   // Values that the target does not publish, or that are not in the dump, are absent.

@@ -21,7 +21,7 @@ ThrownExceptions::ThrownExceptions(const Memory &memory, const ContractDescripto
   std::sort(handles_.begin(), handles_.end());
 }
 
-// Returns 0 if it is no handle, or its object is no exception.
+// Returns 0 if `handle` is not a handle, or its object is not an exception.
 Address ThrownExceptions::exception_in(Address handle) const {
   if (!handle || !std::binary_search(handles_.begin(), handles_.end(), handle))
     return 0;

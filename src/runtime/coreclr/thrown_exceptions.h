@@ -1,8 +1,9 @@
 // ThrownExceptions: the exceptions that a thread is handling: GetLastThrownException of the Thread contract, and the
 // nested ones of the Exception contract. If the target does not publish Thread.LastThrownObject, it is found as the
 // only word that in all Threads is null or a strong handle of an exception. A word that is null in all Threads does not
-// count, and if nothing was thrown, nothing is found. If the nested ones are not published (8.0), they are found from
-// there. Reads each Thread once. One thread. Spec: dotnet/runtime docs/design/datacontracts/{Thread,Exception}.md.
+// count, and if nothing was thrown, nothing is found. If the place of the nested ones is not published (8.0), it is
+// found next to that word. Reads each Thread once. One thread. Spec: dotnet/runtime
+// docs/design/datacontracts/{Thread,Exception}.md.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/exception_records.h"

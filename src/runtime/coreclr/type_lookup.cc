@@ -79,7 +79,7 @@ Address TypeLookup::find_token(Token type, Address module) {
     return types_->is_method_table(mt) ? mt : 0;
   }
   case Table::TypeRef: {
-    // Null if this module has not yet needed the type itself.
+    // The map's entry is null if this module has not yet needed the type itself.
     std::optional<TypeRefRow> row = metadata ? metadata->type_ref(rid_of(type)) : std::nullopt;
     if (Address mt = in_map("TypeRefToMethodTableMap", module, rid_of(type)); types_->is_method_table(mt))
       return mt;
@@ -106,7 +106,7 @@ Address TypeLookup::named(const std::string &name, std::string_view assembly) {
   return it->second.front();
 }
 
-// The open type's MethodTable has the module and row of the instances.
+// The open type's MethodTable has the module and row of its instantiations.
 Address TypeLookup::find_instance(const SignatureType &type, Address module, std::span<const Address> arguments,
                                   unsigned depth) {
   load();

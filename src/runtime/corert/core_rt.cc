@@ -19,10 +19,10 @@ FoundNf16Header find_header(const Target &target, const Module &module) {
 ContractDescriptor describe(const Target &target, const FoundNf16Header &found) {
   const Nf16Header header = read_nf16_header(target.memory, found.address);
   ContractDescriptor out;
-  // The first values that readers of more than the heap request.
+  // Readers of anything beyond the heap ask for these values first, so their absence is explained here.
   for (const char *name : {"GCIdentifiers", "HandleMaxInternalTypes"})
     out.missing[name] =
-        "CoreRT's memory format (NF16) has nothing in its place: it describes segments and objects only";
+        "CoreRT's memory format (NF16) does not have it: the format describes only segments and objects";
   out.found_by = "NF16 header at " + hex(header.address) + ", " + found.how;
   for (u64 i = 0; i < nf16_section_count; ++i) {
     const Nf16Contract &contract = header.contracts[i];
@@ -85,8 +85,8 @@ std::vector<GCHeapSegment> CoreRt::heap_segments(Notes &notes) const {
   return out;
 }
 
-// The specification leaves open the contracts that would lead to the threads' contexts. If a thread has one that the
-// hints do not list, no object is found there, and the walk reports a gap.
+// The specification leaves open the contracts that would lead to the threads' contexts. If a thread has a context that
+// the hints do not list, the walk finds no object there, and reports a gap.
 std::vector<AllocationContext> CoreRt::allocation_contexts(Notes &notes) const {
   if (!gc_.workstation_gc_problem().empty())
     return {};

@@ -15,7 +15,7 @@ struct FoundNf16Header;
 class CoreRt : public Runtime {
 public:
   // Throws Error if the module has no readable header, or nothing of the heap is in the dump. A contract of an unknown
-  // version is no error: its data is missing then, and is reported as missing.
+  // version is not an error: its data is missing then, and is reported as missing.
   CoreRt(const Target &target, const Module &module, const RuntimeHints &hints = {});
 
   const char *kind() const override { return "corert"; }

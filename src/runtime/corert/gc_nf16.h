@@ -59,7 +59,7 @@ public:
   // generations, and ends at alloc_allocated. The reason for a list that ends early is added to `notes`.
   std::vector<GCHeapSegmentInfo> enumerate_heap_segments(Notes &notes) const;
   // Returns the context of generation 0, and those at `thread_contexts`: the specification leaves open where the
-  // threads' contexts are. Null contexts are left out; contexts at impossible places are left out with a problem.
+  // threads' contexts are. Null contexts are left out; contexts at impossible places are left out with a note.
   std::vector<AllocationContext> get_allocation_contexts(std::span<const Address> thread_contexts, Notes &notes) const;
   // All allocation contexts lie inside [first, second).
   std::pair<Address, Address> get_allocation_context_bounds() const;

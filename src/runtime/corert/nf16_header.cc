@@ -42,7 +42,7 @@ Nf16Contract read_nf16_contract(const Memory &memory, Address address, const std
   if (*major == 0)
     out.problem = "the process had not initialised its " + name + " yet";
   else if (*major != known_major)
-    out.problem = "the " + name + " has version " + version_text(*major, *minor) + ", of which only 1.x is known here";
+    out.problem = "the " + name + " has version " + version_text(*major, *minor) + ", and this program knows only 1.x";
   return out;
 }
 
@@ -81,13 +81,13 @@ Nf16Header read_nf16_header(const Memory &memory, Address address) {
   if (start->major_version == 0)
     throw Error(what + " is not initialised: its major version is 0");
   if (start->major_version != known_major)
-    throw Error(what + " is of a version that is not known here: only 1.x is");
+    throw Error(what + " is of an unknown version: this program knows only 1.x");
   if (start->format() != memory.format())
     throw Error(what + " says that the machine is " + format_text(start->format()) + ", and the dump that it is " +
                 format_text(memory.format()));
   auto addresses = read_nf16_addresses(memory, address);
   if (!addresses)
-    throw Error(what + " is not all in this dump");
+    throw Error(what + " is only partly in this dump");
   Nf16Header out;
   out.address = address;
   out.major_version = start->major_version;

@@ -47,8 +47,8 @@ std::optional<std::array<Address, nf16_section_count>> read_nf16_addresses(const
 Nf16Contract read_nf16_contract(const Memory &memory, Address address, const std::string &name);
 
 // Throws Error if there is no header, if it is not initialised (major version 0), if its version needs a newer
-// specification, or if it describes another machine than the target's. A section that cannot be used is no error: its
-// Nf16Contract has the reason.
+// specification, or if it describes another machine than the target's. A section that cannot be used is not an error:
+// its Nf16Contract has the reason.
 Nf16Header read_nf16_header(const Memory &memory, Address address);
 
 } // namespace dnheap

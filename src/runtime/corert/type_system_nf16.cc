@@ -9,7 +9,7 @@ namespace {
 
 constexpr u32 max_base_size = 1 << 30; // as for CoreCLR's types: a size is never more than 2^30 + 2^16 × 2^32
 constexpr u32 max_offset = 1 << 16;
-// A bit of the flags, two bytes that follow the component size: CoreRT, src/Native/Runtime/inc/eetype.h,
+// A bit of the flags, which are the two bytes behind the component size: CoreRT, src/Native/Runtime/inc/eetype.h,
 // HasPointersFlag.
 constexpr u16 has_pointers = 0x20;
 

@@ -34,7 +34,7 @@ void derive_modules(Derivation &derivation) {
   try {
     Loader1 loader(target, descriptor);
     RuntimeTypeSystem1 types(target.memory, descriptor, loader);
-    Notes ignored; // callers that read the modules get these problems there
+    Notes ignored; // callers that read the modules get these notes themselves
     modules = LoadedTypes(target.memory, descriptor, types).modules(ignored);
   } catch (const Error &) {
   }
@@ -44,7 +44,7 @@ void derive_modules(Derivation &derivation) {
 
 // Returns all threads that the runtime lists.
 std::vector<ThreadData> threads_of(const Target &target, const Thread1 &thread, ContractDescriptor &descriptor) {
-  Notes ignored; // callers that read the threads get these problems there
+  Notes ignored; // callers that read the threads get these notes themselves
   try {
     std::vector<ThreadData> out = thread.get_threads(ignored);
     widen_first_stack(target, out);
@@ -71,7 +71,7 @@ void derive_thread_layout(Derivation &derivation, const Target &target, Address 
   const Thread1 thread(target.memory, out);
   const std::vector<ThreadData> threads = threads_of(target, thread, out);
   derive_thread_parts(derivation, threads);
-  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // these now have their stack bounds
+  derive_frames(derivation, threads_of(target, thread, out), gc_variable); // these threads now have their stack bounds
   derive_thread_id(derivation, threads, gc_variable);
   derive_alloc_bytes(derivation, contexts_of(thread, threads));
   derive_thread_state(derivation, threads);

@@ -56,7 +56,7 @@ constexpr Translation translations[] = {
 
 u64 require(const std::optional<u64> &value, const char *name, const Module &module) {
   if (!value)
-    throw Error(std::string("the debug header of ") + module.path + " does not say " + name);
+    throw Error(std::string("the debug header of ") + module.path + " does not show " + name);
   return *value;
 }
 
@@ -77,7 +77,8 @@ void add_method_table(ContractDescriptor &to, bool optional_fields) {
   add_field(to, "MethodTable", "NumVtableSlots", methods - 8);
   add_field(to, "MethodTable", "NumInterfaces", methods - 6);
   add_field(to, "MethodTable", "HashCode", methods - 4);
-  // 8.0 has this flag in another bit, and uses its later bit for optional fields.
+  // 8.0 has this flag in another bit; the bit that later versions use for it shows that a type has optional fields
+  // there.
   add_number(to, "MethodTableHasPointersFlag", optional_fields ? 0x00200000 : 0x01000000);
   add_number(to, "MethodTableHasOptionalFieldsFlag", optional_fields ? 0x01000000 : 0);
   // The definition of a generic type has its number of parameters in place of its component size, or of its base size.
@@ -109,7 +110,7 @@ std::string found_by(const DebugHeaderPlace &place) {
          ", " + place.how;
 }
 
-// Thread.OSId has 64 bits there, even if pointers have 32; compact descriptors leave out types.
+// NativeAOT's Thread.OSId has 64 bits, even if pointers have 32; compact descriptors leave out types.
 void add_types(ContractDescriptor &to) {
   if (auto thread = to.types.find("Thread"); thread != to.types.end())
     if (auto id = thread->second.fields.find("OSId"); id != thread->second.fields.end() && id->second.type.empty())
@@ -157,7 +158,7 @@ ContractDescriptor describe_native_aot(const Target &target, const Module &modul
     if (std::optional<u32> size = header && !has_descriptor ? header->offset(name) : std::nullopt)
       thread_size = *size;
   try {
-    Notes ignored; // callers that read the threads get these problems there
+    Notes ignored; // callers that read the threads get these notes themselves
     const std::vector<ThreadData> threads = ThreadN1(target.memory, out).get_threads(ignored);
     target.memory.as_searched([&] { derive_thread_statics(derivation, threads, thread_size); });
   } catch (const Error &) { // there is no list

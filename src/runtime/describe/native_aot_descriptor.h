@@ -1,6 +1,7 @@
 // Describes a NativeAOT runtime as a contract descriptor with the names that .NET 11 publishes, so that Gc1 reads its
-// heap as any other: its own descriptor if it has one, completed by its debug header. Values that both lack, or have
-// wrong (the header's offsets of dac_gc_heap are not those of gc_heap), come from GcDacVars. Some hundred loads.
+// heap as any other. The values come from the runtime's own descriptor, if it has one, then from its debug header.
+// Values that both lack, or that are wrong there (the header's offsets of dac_gc_heap are not those of gc_heap), come
+// from GcDacVars. Some hundred loads.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/layout/nativeaot/debug_header.h"

@@ -43,10 +43,10 @@ ContractDescriptor complete_descriptor(const Target &target, const Module &modul
   } catch (const Error &e) {
     if (!has_all_variables(target.memory, module))
       throw;
-    throw Error(
-        "the runtime was loaded but not started, it seems, or had only begun to start: all its variables are in "
-        "this dump, and yet " +
-        std::string(e.what()));
+    throw Error("it seems that the runtime was loaded but had not started, or had only begun to start: all its "
+                "variables are in "
+                "this dump, and yet " +
+                std::string(e.what()));
   }
 }
 

@@ -65,7 +65,8 @@ std::optional<std::pair<Address, Address>> Gc1::get_gc_bounds() const {
   return std::pair{*lowest, *highest};
 }
 
-// The specification's tables call this and the next a number; they are addresses of variables (gc/datadescriptor).
+// The specification's tables call this value and the next one numbers; they are addresses of variables
+// (gc/datadescriptor).
 std::optional<u32> Gc1::get_current_gc_state() const {
   std::optional<u64> variable = descriptor_->try_number("CurrentGCState");
   return variable && has_identifier("background") ? memory_->try_load<u32>(*variable) : std::nullopt;

@@ -31,7 +31,7 @@ void add_problem(Notes &notes, const std::string &text, const Error *error = nul
 } // namespace
 
 // The specification's list lacks the kinds that no runtime with a published contract makes any more. Tables of .NET 8
-// and of standalone GCs have them, so they belong here. The last kind is internal: blocks of second words.
+// and of standalone GCs have them, so they belong here. The last kind is internal: its blocks hold second words.
 std::vector<HandleType> Gc1::get_supported_handle_types() const {
   std::optional<u64> kinds = descriptor_->try_number("HandleMaxInternalTypes");
   auto off = [&](const char *feature) { return descriptor_->try_number(feature) == 0; };
@@ -198,8 +198,8 @@ std::vector<HandleData> Gc1::get_handles(std::span<const HandleType> types, Note
   return out;
 }
 
-// Returns the segment whose values, `bytes` from `values` on, contain that handle; 0: none. Found by its alignment; if
-// the size of segments is not published, by visiting all of them.
+// Returns the segment that has the handle among its values (`bytes` bytes from the offset `values` on); 0: none. Finds
+// it by the alignment of segments or, if their size is not published, by a visit to all of them.
 Address Gc1::handle_segment_of(Address handle, u64 values, u64 bytes) const {
   auto holds = [&](Address segment) { return handle >= segment + values && handle - segment - values < bytes; };
   if (descriptor_->try_number("HandleSegmentSize")) {

@@ -43,7 +43,7 @@ Address Gc1::heap_member(Address heap, const char *field) const {
 void Gc1::check_heap(Address heap) const {
   if ((heap != 0) != is_server())
     throw Error(heap ? "workstation GC has no heap of its own at " + hex(heap)
-                     : "server GC has no one heap; ask for each of get_gc_heaps()");
+                     : "server GC has several heaps; ask for each of get_gc_heaps()");
 }
 
 GCGenerationData Gc1::read_generation(Address generation) const {

@@ -24,8 +24,8 @@ const char *name_of(RegionSize size) {
   return names[static_cast<u8>(size)];
 }
 
-// A table that grew keeps the older ones in a list as long as some thread may still read them; each points at the next
-// one's header end. The specification reads Recount as a pointer-sized number; it is 32 bits.
+// A table that grew keeps the older ones in a list as long as some thread may still read them; each points at the end
+// of the next one's header. The specification reads Recount as a pointer-sized number; it is 32 bits.
 std::optional<std::vector<GCMemoryRegionData>> Gc1::get_gc_bookkeeping_memory_regions(Notes &notes) const {
   std::optional<u64> start = try_global_pointer("BookkeepingStart");
   std::optional<i64> recount = descriptor_->try_offset("CardTableInfo", "Recount");
@@ -36,7 +36,7 @@ std::optional<std::vector<GCMemoryRegionData>> Gc1::get_gc_bookkeeping_memory_re
     return std::nullopt;
   if (*start == 0) {
     notes.add(Subject::gc, Effect::numbers,
-              "the list of card tables is empty (BookkeepingStart is 0), though a GC that runs has one");
+              "the list of card tables is empty (BookkeepingStart is 0), though a running GC has one");
     return std::nullopt;
   }
   std::vector<GCMemoryRegionData> out;
@@ -46,7 +46,7 @@ std::optional<std::vector<GCMemoryRegionData>> Gc1::get_gc_bookkeeping_memory_re
     std::optional<u64> bytes = memory_->try_pointer(at + static_cast<u64>(*size));
     std::optional<u64> following = memory_->try_pointer(at + static_cast<u64>(*next));
     const std::string why =
-        count && bytes && following ? tables.why_not(at) : "breaks off: the dump lacks what lies at " + hex(at);
+        count && bytes && following ? tables.why_not(at) : "breaks off: memory at " + hex(at) + " is not in this dump";
     if (!why.empty()) {
       notes.add(Subject::gc, Effect::numbers, "the list of card tables " + why);
       return out;
@@ -93,7 +93,7 @@ void Gc1::add_free_list(Address list, const GCMemoryRegionData &like, std::vecto
   else
     notes.add(Subject::gc, Effect::numbers,
               std::string("a list of free regions (") + name_of(like.kind) + ") cannot be read" +
-                  (head ? " at " + hex(list) : ": RegionFreeList.HeadFreeRegion is not known"));
+                  (head ? " at " + hex(list) : ": RegionFreeList.HeadFreeRegion is unknown"));
 }
 
 // One list per size of region.

@@ -58,11 +58,11 @@ public:
   // equal answers count as one, the first.
   bool choose(const std::string &type, const std::string &field, const std::function<std::vector<i64>()> &discover,
               const Predicate &passes, const std::string &predicate, const Answers &leads_to = nullptr);
-  // True if a table has this value, and its values for the other fields (TYPE.FIELD) are those known here: it is of a
-  // build like this one.
+  // True if a table has this value, and its values for the other fields (TYPE.FIELD) are those known here: then the
+  // table is of a build like this one.
   bool table_fits(const std::string &name, i64 value, std::initializer_list<const char *> others) const;
-  // Returns an offset that is the same in every known build: the published one, else this one, which is entered. Its
-  // test is that the data read through it pass theirs.
+  // Returns an offset that is the same in every known build: the published one, else this one, which is entered. It has
+  // no test of its own; the data that is read through it must pass a test.
   i64 fixed(const std::string &type, const std::string &field, i64 offset);
 
   // The runtime's writable memory (.data, .bss), by address.

@@ -152,7 +152,8 @@ public:
     return set >= 8; // server GC without regions sets the fewest, 11
   }
 
-  // Returns the variable that points back at the table: directly behind it, wherever the struct ends in this version.
+  // Returns the variable that points back at the table. It lies directly behind the table, whose end depends on the
+  // version.
   Address self_pointer() const {
     for (Address at = tail(); at < tail() + 24 * p_; at += p_)
       if (memory_.try_pointer(at) == address_)
@@ -198,8 +199,9 @@ FoundTable find_table(const Derivation &derivation) {
   if (confirmed.size() == 1)
     return confirmed[0];
   std::string what = "GcDacVars, the GC's table for debuggers, was not found in " + derivation.module.path + ": " +
-                     std::to_string(with_signature.size()) + " places have its signature, " +
-                     std::to_string(confirmed.size()) + " of them a pointer to it";
+                     std::to_string(with_signature.size()) +
+                     (with_signature.size() == 1 ? " place has" : " places have") +
+                     " its signature, and pointers to such a place: " + std::to_string(confirmed.size());
   if (derivation.data().empty())
     what = "the variables of " + derivation.module.path + ", by which the heap is found, are not in this dump";
   throw Error(what);

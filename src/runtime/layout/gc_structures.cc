@@ -61,8 +61,8 @@ private:
       std::optional<u32> reason = d_.memory.try_load<u32>(at), fgm = d_.memory.try_load<u32>(at + 5 * p_),
                          large = d_.memory.try_load<u32>(at + 8 * p_);
       if (!reason || !fgm || !large || *reason > 16 || *fgm > 16 || *large > 1) {
-        d_.descriptor.missing["OomHistory"] =
-            "the known layout; it must pass: small reasons and a truth value, in every heap's history";
+        d_.descriptor.missing["OomHistory"] = "the known layout; it must pass: in every heap's history, Reason and Fgm "
+                                              "are small numbers, and LohP is 0 or 1";
         return;
       }
     }
@@ -101,7 +101,7 @@ private:
     if (d_.choose(
             "CFinalize", "FillPointers",
             [&] { return Derivation::offsets(0, 8 * static_cast<i64>(p_), static_cast<i64>(p_)); }, passes,
-            "ascending ends of its parts, between the begin and the end of the array that follow"))
+            "the ends of the parts ascend, from the start of the array to no more than its end, which both follow"))
       set_number("CFinalizeFillPointersLength", count);
   }
 
@@ -141,8 +141,9 @@ private:
     u64 info = d_.descriptor.try_number("CardTableInfoSize").value_or(0);
     bool sound = uses && *uses < 1 << 20 && size && *size >= info && next && (*next == 0 || *next > info) && info;
     if (!sound) {
-      d_.descriptor.missing["CardTableInfo"] =
-          "the known layout; it must pass: few uses, a size that holds at least the header, a next table or none";
+      d_.descriptor.missing["CardTableInfo"] = "the known layout; it must pass: Recount is small, Size is at least the "
+                                               "header's, and NextCardTable is null or "
+                                               "leads to a header";
       return;
     }
     set_field("CardTableInfo", "Recount", 0);

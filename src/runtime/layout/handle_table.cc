@@ -23,7 +23,7 @@ public:
     std::optional<u64> map = d_.descriptor.try_number("HandleTableMap");
     if (!map || !find_tables(*map)) {
       d_.descriptor.missing[what] =
-          std::string(map ? "no table of handles is in this dump" : "GcDacVars names none") + predicate;
+          std::string(map ? "no table of handles is in this dump" : "GcDacVars names no table of handles") + predicate;
       return;
     }
     std::vector<u64> found;

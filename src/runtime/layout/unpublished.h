@@ -8,8 +8,9 @@
 
 namespace dnheap {
 
-// For a runtime that publishes its GC (11 and later), many values are not searched: those that it leaves out, though
-// answers use them, are entered in `missing`: values of the GC, and of families of which it publishes a part.
+// For a runtime that publishes its GC (11 and later), many values are not searched. This enters in `missing` those that
+// the runtime does not publish although answers use them: values of the GC, and values of families of which the runtime
+// publishes only a part.
 void record_unpublished(ContractDescriptor &descriptor);
 
 // Makes these values (TYPE.FIELD, or a global) count as not found, whatever their source.

@@ -1,5 +1,5 @@
 // Finds the CrashInfo that a NativeAOT program writes to a buffer of its own before it ends itself. It is a JSON text
-// somewhere among the program's variables, and names the module that it is of. Searches these variables (some 100 KiB).
+// somewhere among the program's variables, and names the module that wrote it. Searches these variables (some 100 KiB).
 // Any thread.
 #pragma once
 #include "runtime/crash_info.h"

@@ -284,7 +284,7 @@ std::optional<InstanceField> FrameworkShapes::state_of_machine(Address struct_ty
   return out;
 }
 
-// ILCompiler publishes offsets under the types' full names. For a field that is no reference, the size is not
+// ILCompiler publishes offsets under the types' full names. For a field that is not a reference, the size is not
 // published.
 void FrameworkShapes::add_published(Address type, const std::vector<bool> &references, std::vector<InstanceField> &to) {
   const DataType *published = descriptor_->find_type(types_->name(type));

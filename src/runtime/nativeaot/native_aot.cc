@@ -74,7 +74,7 @@ std::string NativeAot::method_name(Address code) const {
     return *name;
   std::optional<NativeSymbols::Method> symbol = types_->symbols().method_at(code);
   const std::optional<CodeRange> &managed = stacks_.managed_code();
-  if (symbol && managed && !managed->holds(symbol->start)) // the nearest symbol, which is no method
+  if (symbol && managed && !managed->holds(symbol->start)) // the nearest symbol, which is not a method's
     symbol.reset();
   if (symbol && symbol->start != code)
     name = types_->method_name(symbol->start);
@@ -118,9 +118,10 @@ ResumePoint NativeAot::resume_point(Address resume_info) const {
   out.ip = ip.value_or(0);
   out.method_desc = method_at(out.ip);
   if (!ip)
-    out.why_not = "the dump lacks the page that says where the call is to go on, and its module's file is not here";
+    out.why_not =
+        "the dump lacks the page with the address where the call continues, and its module's file was not found";
   else if (!out.method_desc)
-    out.why_not = "no managed code is known to lie where the call is to go on";
+    out.why_not = "no managed code is known to lie at the address where the call continues";
   return out;
 }
 

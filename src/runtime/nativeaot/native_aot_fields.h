@@ -29,7 +29,8 @@ public:
   // Returns the references of the object that a cell of static fields leads to: "Shop.Cache._items". Empty: unknown;
   // else exactly all references that the object's type has.
   ReferenceLayout static_fields(Address cell, Address method_table);
-  // Returns the references of the object that holds the thread statics of many types: for each type all or none.
+  // Returns the references of the object that holds the thread statics of many types: for each type all of its
+  // references, or none.
   ReferenceLayout thread_static_fields(Address method_table);
 
 private:

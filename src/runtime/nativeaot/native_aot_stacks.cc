@@ -49,7 +49,7 @@ private:
     const Thread *thread = find_registers(target_, thread_);
     const std::optional<Registers> registers = thread ? registers_of(target_, *thread) : std::nullopt;
     if (!registers)
-      return stop("the dump says nothing of its registers");
+      return stop("its registers are not in the dump");
     registers_ = *registers;
     return true;
   }
@@ -86,8 +86,8 @@ private:
   }
 
   // The function that throws for a failed instruction was not called, so its unwind rules lead nowhere. Its frame
-  // contains the registers at the fault: {ip, rsp, rbp, rax, rbx, rdx, r12 to r15}, directly below the address in that
-  // rsp, which is the proof (PAL_LIMITED_CONTEXT).
+  // contains the registers at the fault: {ip, rsp, rbp, rax, rbx, rdx, r12 to r15}, directly below the address that
+  // this rsp holds, which proves them (PAL_LIMITED_CONTEXT).
   bool return_to_fault() {
     constexpr u64 words = 10, alignment = 16;
     constexpr std::pair<unsigned, u64> preserved[] = {{4, 1}, {5, 2}, {3, 4}, {12, 6}, {13, 7}, {14, 8}, {15, 9}};
@@ -201,8 +201,8 @@ private:
     out_.frames.push_back(std::move(frame));
   }
 
-  // Null: the rules are unknown, and the reason is recorded. A call may be the last instruction of its function, or of
-  // its rules.
+  // Null: the rules are unknown, and the reason is recorded. A call may be the last instruction of its function, or the
+  // last that its rules cover; so the address before the return address counts.
   const CallFrame *rules_at(Address ip, bool is_exact) {
     const Address at = ip - !is_exact;
     auto known = rules_.find(at);
@@ -256,8 +256,8 @@ private:
   std::string text_of(const ReadOutcome &outcome, Address ip) const {
     const Module *module = target_.find_module(outcome.at); // at 0, nothing is missing
     if (module)
-      return "how functions of " + std::string(module->file_name()) +
-             " are left is not in this dump: give the folder of that file with --modules";
+      return "unwind data of " + std::string(module->file_name()) +
+             " is not in this dump: give the folder of that file with --modules";
     return explained(outcome, ip);
   }
   std::string explained(const ReadOutcome &outcome, Address ip) const {

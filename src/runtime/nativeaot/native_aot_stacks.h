@@ -29,7 +29,7 @@ public:
 
 private:
   const Target *target_;
-  std::optional<CodeRange> managed_; // nothing: frames of methods cannot be identified
+  std::optional<CodeRange> managed_; // nullopt: frames of methods cannot be identified
   DebugFrame debug_frame_;
   mutable std::map<Address, std::optional<EhFrame>> frames_; // by the module's base; nullopt: the module has none
 };

@@ -66,7 +66,8 @@ void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, Notes &notes) cons
   const u64 count = (region.end - region.start) / 4;
   if (count > most_cells) {
     notes.add(Subject::statics, Effect::liveness,
-              "the module's list of static fields, of " + count_text(count) + " entries, is none");
+              "static fields are missing: the module's list of them claims to have " + count_text(count) +
+                  " entries, which is impossible");
     return;
   }
   u64 lost = 0, wrong = 0;
@@ -93,11 +94,12 @@ void NativeAotStatics::add_cells(std::vector<StaticRoot> &to, Notes &notes) cons
   }
   if (lost)
     notes.add(Subject::statics, Effect::liveness,
-              "static fields of " + count_text(lost) + " of " + count_text(count) +
-                  " types are missing: their tables are not in this dump");
+              "static fields of " + count_text(lost) + " of " + count_text(count) + (count == 1 ? " type" : " types") +
+                  " are missing: their tables are not in this dump");
   if (wrong)
     notes.add(Subject::statics, Effect::liveness,
-              "static fields of " + count_text(wrong) + " types are missing: no object lies where it should");
+              "static fields of " + count_text(wrong) + (wrong == 1 ? " type" : " types") +
+                  " are missing: no object lies where it should");
 }
 
 void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, Notes &notes) const {
@@ -143,7 +145,7 @@ void NativeAotStatics::add_threads(std::vector<StaticRoot> &to, Notes &notes) co
   if (wrong)
     notes.add(Subject::statics, Effect::liveness,
               "thread-static fields are missing: " + count_text(wrong) + " of their objects, or lists of them, " +
-                  "were not found");
+                  (wrong == 1 ? "was not found" : "were not found"));
 }
 
 } // namespace dnheap

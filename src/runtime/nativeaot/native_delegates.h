@@ -20,7 +20,7 @@ public:
       : memory_(&memory), types_(&types), managed_(managed), method_name_(std::move(method_name)),
         p_(memory.format().pointer_size) {}
 
-  // As Fields::delegate_targets(), Fields::delegate_list().
+  // These do what Fields::delegate_targets() and Fields::delegate_list() do.
   std::vector<DelegateTarget> targets(Address object, Address method_table, u64 limit);
   std::optional<DelegateList> list(Address object, Address method_table);
 

@@ -7,7 +7,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned deepest = 8;     // levels of instances in instances
+constexpr unsigned deepest = 8;     // levels of generic instantiations in instantiations
 constexpr u64 most_steps = 4096;    // for one name
 constexpr u64 longest = 4096;       // characters of a symbol
 constexpr u64 most_names = 1 << 20; // names that are kept

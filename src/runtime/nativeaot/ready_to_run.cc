@@ -51,7 +51,7 @@ std::optional<ReadyToRun> parse(const Memory &memory, const ModuleImage &image, 
   return out;
 }
 
-// Stops at two headers: one is too many then.
+// Stops at the second header: then neither is trusted.
 void find_in(const Memory &memory, const ModuleImage &image, std::map<Address, ReadyToRun> &found) {
   u64 bytes_left = most_scanned, looks_left = most_looks;
   for (const Range &range : image.relocated_bytes(memory)) {

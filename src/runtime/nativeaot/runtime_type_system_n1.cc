@@ -86,8 +86,8 @@ Address RuntimeTypeSystemN1::optional_part(Address mt, u32 flags, unsigned index
 
 bool RuntimeTypeSystemN1::has_module(Address mt, u32 flags) const { return optional_part(mt, flags, 0) == cell_; }
 
-// Reads one or more runs of references inside the object: {size − base size, offset} each, the first one last, then
-// their number.
+// Reads the runs of references inside the object, from the words in front of the MethodTable: {size − base size,
+// offset} for each run, the last run first; then the number of runs.
 std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::series_of(Address mt, u32 base_size) const {
   std::optional<u64> count = memory_->try_pointer(mt - p_);
   if (!count || *count == 0 || *count > most_series || *count > base_size / p_)

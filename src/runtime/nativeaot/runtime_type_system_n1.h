@@ -49,11 +49,12 @@ public:
   std::vector<Series> made_up_series(Address method_table) const;
   // The same for any type except arrays.
   std::vector<Series> reference_series(Address method_table) const;
-  // Returns the hash of the type's name; for a generic instance, that of its definition. Nullopt: it has none.
+  // Returns the hash of the type's name; for a generic instantiation, that of its definition. Nullopt: it has none.
   std::optional<u32> definition_hash(Address method_table) const;
-  // Returns the arguments of a generic instance; empty: it is none.
+  // Returns the arguments of a generic instantiation; empty: the type is not one.
   std::vector<Address> arguments_of(Address method_table) const;
-  // How names are hashed, which a type that leads to System.Object shows; nothing: no such type was asked about yet.
+  // Returns how names are hashed, which the first type whose parents lead to System.Object shows; nullopt: no such type
+  // was asked about yet.
   std::optional<NativeHashing> hashing(Address method_table);
 
   // Returns the type whose static fields that cell leads to: "Shop.Cache"; nullopt: unknown.

@@ -206,11 +206,11 @@ std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned dept
   return array_type_name(name, rank, is_vector);
 }
 
-// Returns the places of the definition and of the list of arguments; 0: it is no instance.
+// Returns the places of the definition and of the list of arguments; 0: it is not a generic instantiation.
 RuntimeTypeSystemN1::Instance RuntimeTypeSystemN1::instance_of(Address mt, u32 flags) const {
   if (!(flags & is_generic_) || (flags & kind_mask_) != kind_canonical)
     return {};
-  // In front of them lie the module, the writable data, and the parts that the flags announce.
+  // The module, the writable data, and the parts that the flags announce lie in front of these two.
   unsigned index = 2;
   for (u32 flag : {u32{has_dispatch_map}, has_finalizer_, has_optional_fields_, u32{has_sealed_slots}})
     index += (flags & flag) != 0;
@@ -252,15 +252,15 @@ std::string RuntimeTypeSystemN1::instance_name(Address mt, u32 flags, unsigned d
   const Instance instance = instance_of(mt, flags);
   std::optional<NativeTypeName> name = definition(instance.definition);
   if (!name)
-    return fail("instances of generic types without metadata");
+    return fail("instantiations of generic types without metadata");
   if (instance.count == 0 || instance.count > most_arguments)
-    return fail("instances of generic types with an unsound number of parameters");
+    return fail("instantiations of generic types with an unsound number of parameters");
   const std::vector<Address> arguments = arguments_of(mt);
   std::vector<u32> hashes;
   for (Address argument : arguments)
     hashes.push_back(load(argument, at_.hash).value_or(0));
   if (load(mt, at_.hash) != native_instance_hash(load(instance.definition, at_.hash).value_or(0), hashes))
-    return fail("instances of generic types whose hash does not match their arguments");
+    return fail("instantiations of generic types whose hash does not match their arguments");
   std::vector<std::string> texts;
   u64 size = 0;
   for (Address argument : arguments) {
@@ -277,7 +277,7 @@ std::string RuntimeTypeSystemN1::find_name(Address mt, unsigned depth) {
   if (!flags || !base)
     return fail("types that are not in this dump");
   if (!has_module(mt, *flags))
-    return is_made_up(mt, *flags, *base) ? made_up_name(mt, *base) : fail("what is no sound type");
+    return is_made_up(mt, *flags, *base) ? made_up_name(mt, *base) : fail("MethodTables that are not sound");
   if ((*flags & kind_mask_) == kind_parameterized)
     return array_name(mt, *flags, depth);
   if (*flags & is_generic_ && (*flags & kind_mask_) == kind_canonical)
@@ -286,7 +286,7 @@ std::string RuntimeTypeSystemN1::find_name(Address mt, unsigned depth) {
   if (name)
     return name->format({});
   if (definitions_.contains(mt))
-    return fail("types whose name in the metadata has not their hash");
+    return fail("types whose name in the metadata does not have their hash");
   return fail("types without metadata: the program was built without it, or trimmed");
 }
 

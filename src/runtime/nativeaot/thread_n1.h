@@ -11,8 +11,8 @@ class ThreadN1 {
 public:
   ThreadN1(const Memory &memory, const ContractDescriptor &descriptor) : memory_(&memory), descriptor_(&descriptor) {}
 
-  // In list order. The reason for a list that ends early, and unreadable parts of a thread, are added to `notes`.
-  // Throws Error if the list is not found.
+  // Returns the threads in list order. The reason for a list that ends early, and unreadable parts of a thread, are
+  // added to `notes`. Throws Error if the list is not found.
   std::vector<ThreadData> get_threads(Notes &notes) const;
 
 private:

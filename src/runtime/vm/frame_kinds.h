@@ -26,13 +26,14 @@ struct FrameKind {
   FrameShape shape = FrameShape::none;
   u8 number = 0;          // in .NET 10 without COM; 0: it has no such kind
   u8 number_with_com = 0; // on Windows
-  // For a helper method's Frame: the number of pointers behind it to places with references; all: it has its own count.
+  // For a helper method's Frame: the number of pointers behind the Frame that lead to places with references; all: the
+  // Frame has its own count.
   u8 protected_places = 0;
   static constexpr u8 all = 255;
 
   // The name of the descriptor's global.
   std::string identifier() const { return std::string(name) + "Identifier"; }
-  // True if its caller continues exactly at its ip, which is no return address.
+  // True if its caller continues exactly at its ip, which is not a return address.
   bool caller_is_active() const { return shape == FrameShape::resumable || shape == FrameShape::hijack; }
   // True if its caller does not continue, because it threw.
   bool caller_is_aborted() const {

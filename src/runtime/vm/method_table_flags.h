@@ -16,8 +16,8 @@ inline constexpr u32 mt_category_primitive_mask = 0x000e0000, mt_category_primit
 inline constexpr u32 mt_generics_mask = 0x30; // only without component size
 inline constexpr u32 mt_generics_typical = 0x30;
 inline constexpr u32 mt_contains_generic_variables = 0x20000000;
-// Flag of a type whose managed LoaderAllocator lives as long as its objects: in .NET 9 and later; in 8.0 (where the row
-// number is a MethodTable.Token of 16 bits).
+// Flags of a type whose managed LoaderAllocator lives as long as its objects: the first in .NET 9 and later, the second
+// in 8.0 (where the row number is a MethodTable.Token of 16 bits).
 inline constexpr u32 mt_collectible = 0x00200000, mt_collectible_with_token = 0x10000000;
 
 constexpr bool is_array(u32 flags) { return (flags & 0xc0000) == mt_category_array; }

@@ -8,8 +8,8 @@ namespace dnheap {
 
 struct FileFit {
   bool fits = false;
-  bool needless = false; // it fits, but holds nothing that is needed
-  std::string identity;  // if it fits: how it was identified; see Provenance
+  bool needless = false; // the file fits, but holds nothing that is needed
+  std::string identity;  // if the file fits: how it was identified; see Provenance
   std::string reason;    // if it does not fit: why
   // Constants only, at the module's addresses; where parts overlap the earlier one wins.
   std::vector<Range> parts;

@@ -69,8 +69,8 @@ u64 page_size(const Target &target) {
 }
 
 std::string no_part(const Extent &extent, Bytes file) {
-  return fmt::format("{} bytes long: the process mapped {} bytes from byte {} on, which is no part of it", file.size(),
-                     extent.end - extent.start, extent.file_offset);
+  return fmt::format("{} bytes long: the process mapped {} bytes from byte {} on, which the file does not have",
+                     file.size(), extent.end - extent.start, extent.file_offset);
 }
 
 std::optional<Range> part_of(const Extent &extent, Bytes file) {

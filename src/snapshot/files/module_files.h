@@ -1,8 +1,9 @@
-// Takes the parts of mapped files that are not in a dump from the files: the constants of the runtime's own libraries
-// and of NativeAOT programs (code, read-only data, contract descriptor), and of the libraries that such a program
-// calls, which are needed to unwind its stacks; and the managed assemblies, whose metadata names the types. Never a
-// variable, since the file does not contain its value in the process; initial values go to Target::initial. A file
-// counts only if it fits (see file_fit.h). Memory in the dump itself always takes precedence.
+// Takes parts of mapped files that are not in a dump from the files on disk. These parts are the constants (code,
+// read-only data, contract descriptor) of the runtime's own libraries and of NativeAOT programs; the constants of the
+// libraries that such a program calls, which are needed to unwind its stacks; and the managed assemblies, whose
+// metadata names the types. Variables are never taken, since the file does not contain their values in the process;
+// initial values go to Target::initial. A file counts only if it fits (see file_fit.h). Memory in the dump itself
+// always takes precedence.
 #pragma once
 #include "target/target.h"
 

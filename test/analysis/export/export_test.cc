@@ -345,8 +345,9 @@ TEST(Export, DotShowsTheNeighbourhood) {
   const Made few = made(shop.heap, question);
   EXPECT_EQ(count(few.file, "\\n0x"), 2u);
   const std::vector<std::string> notes = few.answer.completeness->notes.sentences();
-  EXPECT_NE(std::find(notes.begin(), notes.end(), "only the nearest 2 objects are in it: --limit takes more"),
-            notes.end());
+  EXPECT_NE(
+      std::find(notes.begin(), notes.end(), "the file has only the nearest 2 objects; a larger --limit adds more"),
+      notes.end());
   question.around = v0::Address(0x10);
   EXPECT_THROW(made(shop.heap, question), NotFound);
 }
@@ -439,11 +440,11 @@ TEST(Export, SaysWhatIsWrongBeforeAnythingIsDone) {
     return "";
   };
   EXPECT_EQ(error([](Question &) {}), "");
-  EXPECT_EQ(error([](Question &q) { q.as = ""; }).substr(0, 34), "as which file? --as takes one of n");
+  EXPECT_EQ(error([](Question &q) { q.as = ""; }).substr(0, 31), "export needs --as with one of n");
   EXPECT_NE(error([](Question &q) { q.as = "gif"; }), "");
   EXPECT_EQ(error([](Question &q) { q.output = ""; }), "export needs a file to write");
   EXPECT_EQ(error([](Question &q) { q.around = v0::Address(1); }),
-            "--as ndjson has the whole heap: --around, --depth and --limit are not for it");
+            "--as ndjson writes the whole heap: --around, --depth and --limit need --as dot");
   EXPECT_NE(error([](Question &q) { q.depth = 1; }), "");
   EXPECT_NE(error([](Question &q) { q.limit = 1; }), "");
   EXPECT_EQ(error([](Question &q) { q.as = "dot"; }),

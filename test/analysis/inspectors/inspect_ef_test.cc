@@ -114,15 +114,14 @@ TEST(InspectEf, OfAnotherShape) {
   other.made(false, 0, other.map_of({1, 1, 1, 1}, other.shared_by({0}, 0xfffffff0))); // than can be
   const Address lies = other.with(other.entries, {2, 3});                             // more free than used
   other.made(false, 0, other.with(other.map, {lies, 0, 0, 0, 0}));
-  auto note = [](const char *count) {
-    return std::string(count) + " objects of the type Microsoft.EntityFrameworkCore.DbContext do not have the fields "
-                                "that such a context should have: they are left out\n";
+  auto note = [](u64 count) {
+    return unknown_shape(count, "Microsoft.EntityFrameworkCore.DbContext", "such a context");
   };
   report::Answer answer = inspected(s.heap, "ef"), of_other = inspected(other.heap, "ef");
   EXPECT_TRUE(text_rows_of(answer, "ef").empty());
-  EXPECT_EQ(unknown_notes_of(answer), note("1"));
+  EXPECT_EQ(unknown_notes_of(answer), note(1));
   EXPECT_TRUE(text_rows_of(of_other, "ef").empty());
-  EXPECT_EQ(unknown_notes_of(of_other), note("3"));
+  EXPECT_EQ(unknown_notes_of(of_other), note(3));
 }
 
 } // namespace

@@ -69,8 +69,7 @@ TEST(InspectRegex, OfAnotherShapeIsNotTold) {
   s.with(s.regex, {0, 0, 0});
   report::Answer answer = inspected(s.heap, "regex");
   EXPECT_TRUE(text_rows_of(answer, "regex").empty());
-  EXPECT_EQ(unknown_notes_of(answer), "1 objects of the type System.Text.RegularExpressions.Regex do not have the "
-                                      "fields that it should have: they are left out\n");
+  EXPECT_EQ(unknown_notes_of(answer), unknown_shape(1, "System.Text.RegularExpressions.Regex", "it"));
 }
 
 } // namespace

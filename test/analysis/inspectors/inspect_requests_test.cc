@@ -130,10 +130,7 @@ TEST(InspectRequests, OfAnotherShape) {
   s.with(s.session, {0, 0});
   Served other({});
   other.serves(7, 0, 0); // no such status
-  auto note = [](const char *type) {
-    return "1 objects of the type " + std::string(type) +
-           " do not have the fields that such an object should have: they are left out\n";
-  };
+  auto note = [](const char *type) { return unknown_shape(1, type, "such an object"); };
   const std::string protocol = note("Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol");
   report::Answer answer = inspected(s.heap, "requests"), of_other = inspected(other.heap, "requests");
   EXPECT_EQ(rows_said(answer).size(), 1u);

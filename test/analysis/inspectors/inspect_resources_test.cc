@@ -59,7 +59,7 @@ struct States : LibraryHeap {
 
 std::string unknown_state(const std::string &type, u64 count) {
   return type + " does not have the fields for the state of such an object: the state of " + count_text(count) +
-         " objects is unknown\n";
+         (count == 1 ? " object is unknown\n" : " objects is unknown\n");
 }
 
 TEST(InspectResources, SafeHandles) {
@@ -178,7 +178,7 @@ TEST(InspectResources, ContextsAndWhatKeepsThem) {
     EXPECT_EQ(rows[""]["objects"], "");
     const std::string notes = notes_of(answer);
     EXPECT_NE(notes.find("3 collectible contexts have no known LoaderAllocator"), notes.npos) << notes;
-    EXPECT_NE(notes.find("no known root keeps 1 LoaderAllocators"), notes.npos) << notes;
+    EXPECT_NE(notes.find("no known root keeps 1 LoaderAllocator:"), notes.npos) << notes;
     EXPECT_EQ(answer.next_command, "dnheap path core " + hex(kept));
   }
 }
@@ -350,7 +350,8 @@ TEST(InspectResources, PoolsOfAnotherShape) {
   report::Answer answer = inspected(s.heap, "pools");
   EXPECT_TRUE(text_rows_of(answer, "pools").empty());
   EXPECT_EQ(unknown_notes_of(answer),
-            "2 parts of ArrayPool<T>.Shared do not have the fields that they should have: their arrays are left out\n");
+            "2 parts do not have the fields that parts of ArrayPool<T>.Shared should have: the arrays there are left "
+            "out\n");
 }
 
 } // namespace

@@ -86,15 +86,14 @@ TEST(InspectServices, CachesOfAnotherShape) {
   const Address lies = other.table({3}); // of locks there are more than can be
   other.heap.poke(lies + other.p, 0xfffffff0, 8);
   other.with(other.cache, {other.with(other.one_table, {lies, 0}), other.limited(5)});
-  auto note = [](const char *count) {
-    return std::string(count) + " objects of the type Microsoft.Extensions.Caching.Memory.MemoryCache do not have "
-                                "the fields that such a cache should have: they are left out\n";
+  auto note = [](u64 count) {
+    return unknown_shape(count, "Microsoft.Extensions.Caching.Memory.MemoryCache", "such a cache");
   };
   report::Answer answer = inspected(s.heap, "caches"), of_other = inspected(other.heap, "caches");
   EXPECT_TRUE(text_rows_of(answer, "caches").empty());
-  EXPECT_EQ(unknown_notes_of(answer), note("1"));
+  EXPECT_EQ(unknown_notes_of(answer), note(1));
   EXPECT_TRUE(text_rows_of(of_other, "caches").empty());
-  EXPECT_EQ(unknown_notes_of(of_other), note("3"));
+  EXPECT_EQ(unknown_notes_of(of_other), note(3));
 }
 
 struct Scopes : LibraryHeap {
@@ -160,15 +159,14 @@ TEST(InspectServices, DiOfAnotherShape) {
   other.with(other.scope, {0, 0, other.with(other.dictionary, {1, 2}), 0}); // more free than used
   other.heap.poke(scope + 2 * other.p, 0xfffffff0, other.p);                // not in the dump
   report::Answer answer = inspected(s.heap, "di"), of_other = inspected(other.heap, "di");
-  auto note = [](const char *count) {
-    return std::string(count) + " objects of the type Microsoft.Extensions.DependencyInjection.ServiceLookup."
-                                "ServiceProviderEngineScope do not have the fields that such a scope should have: "
-                                "they are left out\n";
+  auto note = [](u64 count) {
+    return unknown_shape(count, "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope",
+                         "such a scope");
   };
   EXPECT_TRUE(text_rows_of(answer, "di").empty());
-  EXPECT_EQ(unknown_notes_of(answer), note("1"));
+  EXPECT_EQ(unknown_notes_of(answer), note(1));
   EXPECT_TRUE(text_rows_of(of_other, "di").empty());
-  EXPECT_EQ(unknown_notes_of(of_other), note("2"));
+  EXPECT_EQ(unknown_notes_of(of_other), note(2));
 }
 
 } // namespace

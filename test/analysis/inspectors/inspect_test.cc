@@ -94,7 +94,7 @@ TEST(Inspect, TimersOfAnotherShape) {
   EXPECT_TRUE(text_rows_of(answer, "timers").empty());
   const std::vector<std::string> notes = answer.completeness->notes.sentences();
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
-    return note.starts_with("1 objects of the type System.Threading.TimerQueueTimer do not have the fields");
+    return note.starts_with("1 object of the type System.Threading.TimerQueueTimer does not have the fields");
   }));
 }
 

@@ -560,10 +560,8 @@ TEST(Retained, OwnersHaveRanksAndHubs) {
     way.subject = "@1";
     EXPECT_EQ(answer_path(*shop.snapshot, way).tables.at(0).name, "paths");
     way.subject = "Shop.Link";
-    EXPECT_TRUE(answer_path(*shop.snapshot, way)
-                    .completeness->notes.sentences()
-                    .at(0)
-                    .starts_with("--hub decides which suspects"));
+    EXPECT_TRUE(
+        answer_path(*shop.snapshot, way).completeness->notes.sentences().at(0).starts_with("--hub has no effect here"));
     question.hubs = {"Shop.Never"};
     EXPECT_THROW(answer_retained(*shop.snapshot, question), NotFound);
     question.plain = true;

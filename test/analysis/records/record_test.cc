@@ -284,13 +284,13 @@ TEST(Record, HostileJsonIsAnErrorThatNamesThePlace) {
   };
   const std::pair<std::string, std::string> cases[] = {
       {changed("\"command\":\"record\"", "\"command\":\"stat\""), "is not what dnheap check --record writes"},
-      {changed("\"schema\":\"dnheap/1\"", "\"schema\":7"), "schema is no text, but 7"},
+      {changed("\"schema\":\"dnheap/1\"", "\"schema\":7"), "schema is not a text, but 7"},
       {changed("\"owners\":[", "\"owner\":["), "tables has no \"owners\""},
       {changed("\"retained\":", "\"retained\":-"), "is not a number from 0 on, but -"},
       {changed("\"retained\":", "\"retained\":9999999999999999999"), "tables.owners[0].retained"},
       {changed("\"retained\":", "\"retained\":1e"), "is not a number from 0 on, but a fraction"},
       {changed("\"complete\":", "\"complete\":1,\"x\":"), "completeness.complete is neither true nor false"},
-      {changed("\"notes\":[", "\"notes\":[[],"), "completeness.notes[0] is no text, but a list"},
+      {changed("\"notes\":[", "\"notes\":[[],"), "completeness.notes[0] is not a text, but a list"},
       {std::string(100000, '['), "nested deeper than 64"},
       {"{\"a\":1,\"a\":2}", "gives a twice"},
       {"", "malformed"},

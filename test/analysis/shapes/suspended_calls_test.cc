@@ -73,7 +73,7 @@ TEST(SuspendedCalls, AChainIsOneStack) {
     EXPECT_EQ(rows[0]["awaits"], "delay");
     EXPECT_EQ(rows[0]["states"], "0 2");
     EXPECT_EQ(rows[0]["example"], hex(innermost));
-    EXPECT_TRUE(has_note(answer, "places where calls go on lead to no method"));
+    EXPECT_TRUE(has_note(answer, "places where calls resume the method is unknown"));
     EXPECT_FALSE(has_note(answer, "are only partly known"));
   });
 }

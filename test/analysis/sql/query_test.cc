@@ -255,7 +255,7 @@ TEST(Query, EveryWayToARowLeadsToTheSame) {
 #endif
          })
       EXPECT_EQ(error_of(snapshot, std::string("select * from objects where ") + compares + quoted),
-                "query: an address is a number here: 0x7f… without quotes around it");
+                "query: an address is a number: write 0x7f… without quotes around it");
   }
 }
 

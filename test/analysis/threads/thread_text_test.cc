@@ -40,9 +40,8 @@ TEST(ThreadText, ANumberThatCouldMeanTwoThreadsIsNoted) {
   threads[2].os_id = 40;
   const ThreadsOfSubject third = threads_of_subject(threads, "3");
   EXPECT_EQ(id_of(third), 3u);
-  EXPECT_EQ(
-      third.note,
-      "3 is taken for an OS id; it is also the managed id of another thread; to mean that one, give its OS id 40");
+  EXPECT_EQ(third.note,
+            "3 is taken for an OS id; it is also the managed id of another thread; for that thread give its OS id 40");
   EXPECT_EQ(id_of(threads_of_subject(threads, "2")), 2u); // both numbers are of the same
   EXPECT_EQ(threads_of_subject(threads, "2").note, "");
   EXPECT_EQ(id_of(threads_of_subject(threads, "1")), 3u);

@@ -390,11 +390,11 @@ TEST(Verbs, WrongSubjects) {
   EXPECT_EQ(error_of("show", "Shop.Link"), "'Shop.Link' is not an address such as 0x7f00c0de1234; dnheap objects "
                                            "--type lists those of a type");
   EXPECT_EQ(error_of("show", "0x10"),
-            "0x10 is no object: it lies outside the managed heap (dnheap segments shows where that is)");
+            "0x10 is not an object: it lies outside the managed heap (dnheap segments shows where the heap is)");
   EXPECT_EQ(error_of("path", "No.Such"), "no type on this heap is called 'No.Such' or matches it; dnheap stat --type "
-                                         "'(?i)…' looks for names whatever their case");
+                                         "'(?i)…' finds names in upper or lower case");
   EXPECT_EQ(error_of("path", "Face"), "no type on this heap is called 'Face' or matches it; dnheap stat --type "
-                                      "'(?i)…' looks for names whatever their case"); // hexadecimal digits only
+                                      "'(?i)…' finds names in upper or lower case"); // hexadecimal digits only
   EXPECT_EQ(error_of("path", "("), "no type is called '(', nor is it a regular expression: missing ): (");
   EXPECT_EQ(error_of("path", "00007f00`400001c0"), "none"); // as debuggers write it
 }

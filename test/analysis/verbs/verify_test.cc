@@ -67,7 +67,7 @@ TEST(Verify, SaysWhatIsWrong) {
         {o[2], "sync block 3 is its own, but its header does not say so"},
         {o[4], "its header names sync block 1, which is that of "},
         {o[5], "locked by thread 9, which does not exist"},
-        {no_type, "is no MethodTable"},
+        {no_type, "is not a MethodTable"},
         {too_large, "for which there is no room"},
     };
     report::Answer answer = verify(heap);
@@ -112,7 +112,7 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
     EXPECT_NE(headline_text(answer).find("sound: all references of live objects"), std::string::npos)
         << headline_text(answer);
     ASSERT_EQ(answer.tables[0].notes.size(), 1u);
-    EXPECT_EQ(answer.tables[0].notes[0].find("3 more of dead objects"), 0u) << answer.tables[0].notes[0];
+    EXPECT_EQ(answer.tables[0].notes[0].find("3 more in dead objects"), 0u) << answer.tables[0].notes[0];
     EXPECT_EQ(problems_of(verify(heap, false, true)).size(), 3u) << "listed when asked for";
     // As soon as it is held it counts.
     segment.store(o[1] + p, o[2], p);
@@ -211,7 +211,7 @@ TEST(Verify, CountsAllGaps) {
   EXPECT_NE(headline_text(answer).find("; 66,536 PROBLEMS"), std::string::npos) << headline_text(answer);
   const std::vector<std::string> notes = answer.completeness->notes.sentences();
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
-    return note.find("56,536 more gaps, behind ") == 0 && note.ends_with(" are not listed");
+    return note.find("56,536 more gaps, after ") == 0 && note.ends_with(" are not listed");
   }));
   EXPECT_TRUE(std::none_of(notes.begin(), notes.end(),
                            [](const std::string &note) { return note.find("does not close") != note.npos; }));

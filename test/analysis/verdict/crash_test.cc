@@ -130,7 +130,7 @@ TEST(Crash, AThreadThatTheRuntimeDoesNotKnow) {
   heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
   heap.crash = CrashSignal{12345, 7, 2, 0x40};
   const report::Answer answer = answer_of(heap, "info");
-  EXPECT_EQ(answer.lead, "ended by SIGBUS (at address 0x40) on thread 12345, which is no thread of the runtime's");
+  EXPECT_EQ(answer.lead, "ended by SIGBUS (at address 0x40) on thread 12345, which is not a thread of the runtime");
 }
 
 } // namespace

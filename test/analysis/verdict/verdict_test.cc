@@ -55,8 +55,8 @@ TEST(Verdict, OneHolder) {
   VerdictFacts f = healthy();
   f.holder = 57 * mib, f.holder_text = "the runtime's timers: 5,000 × TimerQueueTimer", f.holder_elements = 5000;
   EXPECT_EQ(judge(f).front().text,
-            "95 % of live memory (57.0 MiB) is held by the runtime's timers: 5,000 × TimerQueueTimer. "
-            "One dump does not show whether that grows: dnheap diff of two does.");
+            "95 % of live memory (57.0 MiB) is held by the runtime's timers: 5,000 × TimerQueueTimer. One dump does "
+            "not show whether that grows: dnheap diff of two dumps does.");
   f.holder_elements = 1; // a large buffer is no finding, but is said
   EXPECT_NE(judge(f).front().text.find(" 95 % of live memory is held by the runtime's timers: "), std::string::npos);
 }
@@ -79,8 +79,8 @@ TEST(Verdict, FewOwners) {
   f.large_suspects = 2, f.large_suspects_bytes = 45 * mib;
   f.large_suspects_text = "static Shop.A.all (40 %), static Shop.B.all (35 %)";
   EXPECT_EQ(judge(f).front().text,
-            "75 % of live memory is held by 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). "
-            "Each that keeps growing is a leak: dnheap diff of two dumps shows which.");
+            "75 % of live memory is held by 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). Each owner "
+            "that keeps growing is a leak: dnheap diff of two dumps shows which ones grow.");
 }
 
 TEST(Verdict, ManyOwners) {
@@ -104,9 +104,9 @@ TEST(Verdict, WhatAnOwnerHasTooManyOf) {
   VerdictFacts f = healthy();
   f.suspect = 30 * mib, f.suspect_http_clients = 400, f.http_clients_field = "Shop.Call._client";
   EXPECT_EQ(judge(f).front().text,
-            "400 HttpClients, each with connections of its own, are held by Shop.Call._client: one for "
-            "all of them, or IHttpClientFactory, is enough. 50 % of live memory is held by static "
-            "Shop.Cache._items: List<Order>: 5,000 × Shop.Order.");
+            "400 HttpClients, each with connections of its own, are held by Shop.Call._client: one shared HttpClient, "
+            "or IHttpClientFactory, is enough. 50 % of live memory is held by static Shop.Cache._items: List<Order>: "
+            "5,000 × Shop.Order.");
 }
 
 TEST(Verdict, DuplicateData) {
@@ -225,9 +225,9 @@ TEST(Verdict, AssembliesOfNoFileAreSaidBesideMalloc) {
   EXPECT_EQ(judge(f).front().bytes, 250 * mib);
   EXPECT_TRUE(judge(f).front().text.starts_with(
       "Not the managed heap: 5,000 assemblies lie in no file (480 called \"Rules1\" and alike), so they were made at "
-      "run "
-      "time or loaded from bytes; static Shop.Rules.all leads there. The runtime keeps what it knows of each: it and "
-      "native code have 200.0 MiB from malloc, and 50.0 MiB in heaps of its own; the GC's heap takes "))
+      "run time or loaded from bytes; static Shop.Rules.all leads there. The runtime keeps data about each of them: "
+      "the runtime and native code have 200.0 MiB from malloc, the runtime's own heaps take 50.0 MiB; the GC's heap "
+      "takes "))
       << judge(f).front().text;
 }
 
@@ -309,7 +309,7 @@ TEST(Verdict, ACrowdBeforeASemaphore) {
   f.crowd_holder = "Shop.Pricing.Load", f.crowds = 3, f.are_threads = true;
   EXPECT_EQ(first_hang(f).text,
             "10,000 threads and calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is free, and "
-            "others for 2 more. Shop.Pricing.Load probably has it. That is a hang only if it does not come to an end.");
+            "others for 2 more. Shop.Pricing.Load probably has it. That is a hang only if this never ends.");
 }
 
 TEST(Verdict, AStarvedPool) {
@@ -333,8 +333,8 @@ TEST(Verdict, AStarvedPool) {
   f.pool.blocked = 0;
   EXPECT_EQ(
       first_hang(f).text,
-      "The thread pool has more to do than workers: 41 work items wait for a worker, and all 8 are at work. That is "
-      "a hang only if none of them comes to an end.");
+      "The thread pool has more work than workers: 41 work items wait for a worker, and all 8 are at work. That is a "
+      "hang only if no worker ever finishes its work.");
   f.pool.idle = 1; // it takes the next
   EXPECT_EQ(first_hang(f).rule, "");
   f.pool.idle = 0, f.pool.blocked = 8, f.pool.queued = 0; // nobody waits for them

@@ -87,7 +87,7 @@ TEST(Semaphores, TwoThatReferToWhatTheOtherWaitsFor) {
     for (const std::string &words :
          {"task " + hex(first) + " (Shop.Cart.Buy) waits for System.Threading.SemaphoreSlim " + hex(b) +
               ", to which task " + hex(second) + " (Shop.Cart.Buy) has a reference",
-          std::string("does not say who took it")})
+          std::string("does not record who took it")})
       EXPECT_NE(rows[0]["text"].find(words), std::string::npos) << rows[0]["text"];
     EXPECT_NE(headline_text(answer).find("; 1 PROBABLE DEADLOCK"), std::string::npos) << headline_text(answer);
     std::vector<TextRow> locks = text_rows_of(answer, "locks");
@@ -201,7 +201,7 @@ TEST(Semaphores, ManyBeforeOneAreACrowd) {
   EXPECT_EQ(hang_of(32, 1, false, false), "32 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
                                           "unknown: perhaps it was not released.");
   EXPECT_EQ(hang_of(40, 1, true, false), "40 calls wait for a SemaphoreSlim, of which none is free. Shop.Cart.Buy "
-                                         "probably has it. That is a hang only if it does not come to an end.");
+                                         "probably has it. That is a hang only if this never ends.");
 }
 
 TEST(Semaphores, WhatIsNoCrowd) {

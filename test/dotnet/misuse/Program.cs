@@ -48,7 +48,7 @@ using (var open = Snapshot.Open(dump))
     Fails<ArgumentException>("a word with a zero char", () => open.Ask("stat", "--type", "a\0b"));
     Fails<HeapException>("no verb", () => open.Ask(), "which verb?");
     Fails<HeapException>("a wrong verb", () => open.Ask("stta"), "did you mean 'stat'?");
-    Fails<HeapException>("another process's option", () => open.Ask("stat", "--threads", "2"), "when it is opened");
+    Fails<HeapException>("another process's option", () => open.Ask("stat", "--threads", "2"), "when the snapshot is opened");
     Fails<HeapException>("no such object", () => open.References(16).ToList(), "0x10");
     Fails<ArgumentOutOfRangeException>("strings of negative length", () => open.Strings(-1));
     Holds("nothing is read of nothing", open.Read(1, new byte[8]) == 0 && open.Read(1, default) == 0);

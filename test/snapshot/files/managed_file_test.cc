@@ -154,7 +154,7 @@ TEST(ManagedFile, AnotherSizeOrNoAssembly) {
   folder.write(dump.heap.app().file_name, "MZ");
   Snapshot snapshot = dump.open({folder.path()});
   ASSERT_EQ(snapshot.target().provenance.size(), 2u);
-  EXPECT_NE(snapshot.target().provenance[0].reason.find("which is no part of it"), std::string::npos)
+  EXPECT_NE(snapshot.target().provenance[0].reason.find("which the file does not have"), std::string::npos)
       << snapshot.target().provenance[0].reason;
   EXPECT_EQ(snapshot.target().provenance[1].reason, "not a managed assembly");
 }

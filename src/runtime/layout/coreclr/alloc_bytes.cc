@@ -26,7 +26,8 @@ void derive_alloc_bytes(Derivation &d, std::span<const ContextInUse> contexts) {
   // It follows the two pointers in all versions (gc/gcinterface.h, gc_alloc_context).
   if (!d.choose(
           "GCAllocContext", "AllocBytes", [&] { return std::vector<i64>{first}; }, counts_all,
-          "of every thread with a context a count of bytes, not less than the unused rest of it"))
+          "for every thread with an allocation context, it is a possible count of bytes, and no less than the unused "
+          "rest of the context"))
     return;
   // The other count follows; most threads have allocated no large object.
   auto counts_large = [&](i64 offset) -> Verdict {
@@ -42,7 +43,7 @@ void derive_alloc_bytes(Derivation &d, std::span<const ContextInUse> contexts) {
   const i64 next = d.descriptor.offset("GCAllocContext", "AllocBytes") + 8;
   d.choose(
       "GCAllocContext", "AllocBytesLoh", [&] { return std::vector<i64>{next}; }, counts_large,
-      "a count of bytes for every thread, behind AllocBytes");
+      "it follows AllocBytes, and is a possible count of bytes for every thread with an allocation context");
 }
 
 } // namespace dnheap

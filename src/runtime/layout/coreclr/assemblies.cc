@@ -140,7 +140,7 @@ private:
     d_.choose(
         "Module", "AvailableTypeParams",
         [&] { return Derivation::offsets(map.value_or(0), map.value_or(0) + 40 * p_, p_); }, passes,
-        "CoreLib's is a hash table, with as many entries as it says, of nothing but types");
+        "in CoreLib's Module, it leads to a hash table that holds only types, and as many as the table counts");
   }
 
   // .NET 9 and later. The first member of the auxiliary data is followed by the module that loaded the type.
@@ -153,7 +153,7 @@ private:
     };
     d_.choose(
         "MethodTable", "AuxiliaryData", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, leads_to_core,
-        "String's and Object's name CoreLib's Module");
+        "String's and Object's auxiliary data have CoreLib's Module as LoaderModule");
   }
 
   Derivation &d_;

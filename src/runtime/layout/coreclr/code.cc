@@ -54,8 +54,8 @@ private:
       return;
     }
     d_.descriptor.missing[name] = std::to_string(found.size()) +
-                                  " variables pass this test: tables lead to fragments of the part of the address "
-                                  "space that they stand for";
+                                  " candidates in the runtime's data; each must pass: its tables lead to fragments, "
+                                  "each in the part of the address space that the table's entry stands for";
   }
 
   // In 64-bit processes, all addresses lie in the part of the root's first entry, in 32-bit processes in any. Follows
@@ -97,8 +97,8 @@ private:
   }
 
   // ReadyToRunInfo: {the Module, ., the header, ., whether it is a part, the whole image's info}. A part's header lies
-  // in its assembly, the whole image's in the image. Dumps may lack images, and heap dumps of Windows pieces of the
-  // runtime's own memory: then a header only has to lie in the image, and the content of such a piece is not tested.
+  // in its assembly, the whole image's in the image. Dumps may lack images: then a header only has to lie in its image.
+  // Heap dumps of Windows may lack pieces of the runtime's own memory, too: the content of such a piece is not tested.
   Verdict is_info(const RangeSection &image, Address info) const {
     const std::optional<u64> module = d_.word(info), whole = d_.word(info + 5 * p_);
     if (info >= first_address && info % p_ == 0 && !module && !whole)
@@ -133,7 +133,8 @@ private:
     return out;
   }
   // Returns the offsets for which most images pass. An image whose pointer leads out of the dump does not refute an
-  // offset, so one that passes by chance for a single image would count as much as the right one, which passes for all.
+  // offset. So an offset that passes by chance for a single image would count as much as the right one, which passes
+  // for all.
   std::vector<i64> most_telling(const std::vector<i64> &offsets,
                                 const std::function<Verdict(const RangeSection &, i64)> &test) const {
     std::vector<i64> out;
@@ -152,7 +153,7 @@ private:
 
   void derive_images() {
     if (images_.empty()) { // no code is compiled ahead of time: nobody needs the value
-      d_.descriptor.missing["Module.ReadyToRunInfo"] = "no image with code that was compiled ahead is loaded";
+      d_.descriptor.missing["Module.ReadyToRunInfo"] = "no image with code that was compiled ahead of time is loaded";
       return;
     }
     auto leads_to_info = [&](const RangeSection &image, i64 x) { return is_info(image, info_of(image, x)); };
@@ -160,7 +161,8 @@ private:
             "Module", "ReadyToRunInfo",
             [&] { return most_telling(Derivation::offsets(0, max_module, i64(p_)), leads_to_info); },
             [&](i64 x) { return for_images([&](const RangeSection &image) { return leads_to_info(image, x); }); },
-            "leads back to the Module and to the header of a ReadyToRun image, for every Module that has code in one",
+            "for every Module that has code in a ReadyToRun image, it leads to data that points back at the Module and "
+            "at the image's header",
             [&](i64 x) { // the info may point at itself, and lie behind the Module
               std::vector<u64> out;
               for (const RangeSection &image : images_)
@@ -177,7 +179,8 @@ private:
         "ReadyToRunInfo", "EntryPointToMethodDescMap",
         [&] { return most_telling(Derivation::offsets(14 * i64(p_), max_info, i64(p_)), leads_to_methods); },
         [&](i64 x) { return for_images([&](const RangeSection &image) { return leads_to_methods(image, x); }); },
-        "a table of addresses in the image's code, one at least, for every such image");
+        "for every ReadyToRun image, it leads to a table of addresses in the image's code, which has at least one "
+        "entry");
   }
 
   // {., ., Buckets}: their number, then for each bucket four keys and four values; keys 0 and 1 are unused.

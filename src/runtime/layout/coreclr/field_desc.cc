@@ -103,11 +103,11 @@ void derive_primitives(Derivation &d, const std::vector<Sample> &samples) {
   d.choose(
       "EEClass", "InternalCorElementType", offsets,
       [&](i64 x) { return all(x, [](const Primitive &of, u8 byte) { return byte == of.type; }); },
-      "the type of the only field, for every primitive type and enum of CoreLib");
+      "for every primitive type and enum of CoreLib, it is the element type of the only field");
   d.choose(
       "EEClass", "BaseSizePadding", offsets,
       [&](i64 x) { return all(x, [](const Primitive &of, u8 byte) { return byte + of.size == of.base_size; }); },
-      "what the base size has beyond the only field, for every primitive type and enum of CoreLib");
+      "for every primitive type and enum of CoreLib, it is the base size minus the size of the only field");
 }
 
 } // namespace
@@ -123,7 +123,8 @@ void derive_field_desc(Derivation &d) {
   auto passes = [&](i64 x) { return leads_to_fields(d, samples, x); };
   d.choose(
       "EEClass", "FieldDescList", [&] { return Derivation::offsets(0, 16 * p, p); }, passes,
-      "null or a list of FieldDescs that name their type, for String and every other type of CoreLib");
+      "for String and every other type of CoreLib, it is null or leads to a list of FieldDescs that point at their "
+      "type");
   derive_primitives(d, samples);
 }
 

@@ -85,8 +85,8 @@ private:
     return at && count;
   }
 
-  // Passes if it holds for all but a few threads: one may have been stopped while its list changed. Lists that begin
-  // elsewhere are no evidence.
+  // Passes if the offset fits all but a few threads: a thread may have been stopped while its list changed. Lists that
+  // begin on another stack are no evidence.
   Verdict is_head(i64 x) const {
     Vote vote;
     for (const ThreadPlace &thread : threads_)
@@ -105,7 +105,8 @@ private:
     if (any || d_.descriptor.try_offset("Thread", "Frame")) // else no thread has a Frame
       d_.choose(
           "Thread", "Frame", [&] { return places; }, passes,
-          "a list of records on the thread's own stack, each further out than the one before, for most threads");
+          "for most threads, it leads to a list of records on the thread's own stack, each further out than the one "
+          "before");
   }
   void read_frames() {
     const std::optional<i64> head = d_.descriptor.try_offset("Thread", "Frame");
@@ -143,8 +144,8 @@ private:
     });
   }
 
-  // True if they are records that contain the registers of a thread of this processor, with a stack pointer further
-  // out.
+  // True if the Frames with this identifier contain the registers of a thread of this processor, with a stack pointer
+  // further out.
   bool hold_registers(u64 identifier) const {
     bool any = false;
     for (const FramePlace &frame : frames_) {
@@ -162,7 +163,8 @@ private:
     return any;
   }
 
-  // True if most of them have their Thread at that offset. Some that the runtime makes for itself do not.
+  // True if most Frames with this identifier have their Thread at that offset. Some, which the runtime makes for
+  // itself, do not.
   bool keep_thread(u64 identifier, i64 offset) const {
     u64 keep = 0, others = 0;
     for (const FramePlace &frame : frames_)
@@ -171,9 +173,9 @@ private:
     return keep > others;
   }
 
-  // True if they are native calls, with these words at that offset: the stack pointer, somewhat below the record, which
-  // lies in the calling method's frame; the return address; and the caller's frame pointer. A null return address means
-  // that no call is in progress.
+  // True if the Frames with this identifier are those of native calls, with these words at that offset: the stack
+  // pointer, somewhat below the record, which lies in the calling method's frame; the return address; and the caller's
+  // frame pointer. A null return address means that no call is in progress.
   bool are_calls(u64 identifier, i64 offset) const {
     constexpr u64 largest_frame = 1 << 20;
     bool any = false;
@@ -209,7 +211,7 @@ private:
     const bool has_calls = std::any_of(frames_.begin(), frames_.end(),
                                        [&](const FramePlace &frame) { return frame.identifier == call->number; });
     if (has_calls && !are_calls(call->number, place_of_call())) {
-      d_.descriptor.missing[call->identifier()] = "Frames of number 1 are no native calls";
+      d_.descriptor.missing[call->identifier()] = "Frames with the number 1 are not those of native calls";
       return;
     }
     for (const FrameKind &kind : frame_kinds())
@@ -280,9 +282,9 @@ private:
       return out;
     };
     if (!d_.choose("DacTable", "FirstFrameVtable", candidates, passes,
-                   "vtables of all Frames follow; those of native calls look like them, helper methods keep their "
-                   "Thread, one on another stack shows an overflow, one with registers in it a fault, and what "
-                   "most lists end with is what threads start under",
+                   "the vtables of all kinds of Frames follow, and every Frame fits the kind that its vtable stands "
+                   "for: Frames of native calls, of helper methods (which hold their Thread), of overflows (on another "
+                   "stack), of faults (with registers), and of the start of threads (which most lists end with)",
                    [&](i64 first) { return kinds_told(names, seen, first); }))
       return;
     const i64 first = d_.descriptor.offset("DacTable", "FirstFrameVtable");
@@ -331,7 +333,8 @@ private:
     }
     return true;
   }
-  // Returns the kinds of the existing Frames under this assumption, by their shapes, as nothing else matters.
+  // Returns the kinds that the existing Frames have if the vtables begin at `first`. Only the shapes of kinds count, as
+  // nothing else matters to readers.
   std::vector<u64> kinds_told(const std::vector<std::string_view> &names, const std::map<u64, Seen> &seen,
                               i64 first) const {
     std::vector<u64> out;
@@ -358,7 +361,8 @@ private:
           return std::vector{3 * p_, 4 * p_};
         },
         [&](i64 x) { return are_calls(*identifier, x); },
-        "where the stack stood, below the record, and then where the call returns to, for every such Frame");
+        "for every Frame of a native call, it is the caller's stack pointer, below the Frame, and the return address "
+        "follows");
   }
 
   // Records on the stack by which native code of the runtime protects references; their second word is their Thread. If
@@ -390,7 +394,8 @@ private:
     if (any || d_.descriptor.try_offset("Thread", "GCFrame"))
       d_.choose(
           "Thread", "GCFrame", [&] { return words; }, passes,
-          "null, or a record on the thread's own stack that names the Thread and what it protects, for most threads");
+          "for most threads, it is null or leads to a record on the thread's own stack that holds the Thread and the "
+          "references that it protects");
   }
 
   Derivation &d_;

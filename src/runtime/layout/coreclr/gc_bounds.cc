@@ -33,8 +33,8 @@ std::optional<CardTable> read_card_table(const Derivation &d) {
   return out.lowest && out.lowest < out.highest ? std::optional(out) : std::nullopt;
 }
 
-// Finds the variable that holds that pointer: g_card_table. If g_dacTable is not in the dump, the first such variable
-// of all; others are the GC's own copies.
+// Finds the variable that holds the shifted pointer to the cards: g_card_table. If g_dacTable is not in the dump, takes
+// the first variable of the runtime that holds it; the others are the GC's own copies.
 std::optional<Address> cards_variable(const Derivation &d, const DacTable &table, Address cards) {
   for (i64 i = first_variable; i < last_variable; ++i)
     if (std::optional<Address> variable = table.variable(i); variable && d.word(*variable) == cards)
@@ -71,8 +71,8 @@ void derive_gc_bounds(Derivation &d, Address gc_variable) {
     found = {{card_table->info + 3 * d.pointer_size, card_table->info + 4 * d.pointer_size}};
   if (found.size() != 1) {
     to.missing["GCLowestAddress"] = std::to_string(found.size()) +
-                                    " candidates; each must pass: neighbours in g_dacTable that hold what the card "
-                                    "table says of its bounds";
+                                    " candidates; each must pass: two neighbours in g_dacTable lead to the bounds that "
+                                    "the header of the card table has";
     return;
   }
   to.set_number("GCLowestAddress", found.begin()->first, true, Origin::discovered);

@@ -40,8 +40,8 @@ private:
     };
     d_.choose(
         "Module", "DomainLocalModule", [&] { return Derivation::offsets(p_, 256 * p_, p_); }, passes,
-        "leads to the module's own assembly, and has a number that no other module has, for most modules");
-    // The class's size excludes what follows, and the number is the last member.
+        "for most modules, it leads to the module's own assembly and to a number that no other module has");
+    // ModuleDynamicID is the last member that counts for the size of the class, which the class itself holds.
     auto ends_class = [&](i64 x) {
       for (Address mt : {string_, object_}) {
         std::optional<u64> own = d_.follow(mt, {d_.descriptor.offset("MethodTable", "EEClassOrCanonMT")});
@@ -52,7 +52,8 @@ private:
     };
     d_.choose(
         "EEClass", "ModuleDynamicID", [&] { return Derivation::offsets(4 * p_, 12 * p_, 4); }, ends_class,
-        "two bytes before it stands the size of a class that ends with it, in String's and Object's");
+        "in String's and Object's EEClass, the byte 2 bytes before it holds the size of the class, which ends directly "
+        "after it");
   }
 
   // Returns the number in a DomainLocalModule at that offset; nullopt if the module has none there.
@@ -100,7 +101,7 @@ private:
     loader_allocator_type_ = collectible_.empty() ? 0 : loader_allocator_type();
     if (!loader_allocator_type_)
       return;
-    const char *predicate = "leads from collectible modules to a System.Reflection.LoaderAllocator";
+    const char *predicate = "it leads from most collectible modules to a System.Reflection.LoaderAllocator";
     // Offsets with a known other meaning are left out.
     std::set<i64> taken;
     for (const auto &[name, field] : d_.descriptor.types["Module"].fields)
@@ -128,8 +129,8 @@ private:
         end = std::max(end, d_.room(*allocator, most_words * u64(p_)));
     return d_.search(0, static_cast<i64>(end), p_, [&](i64 y) { return !managed_allocators(x, y).empty(); });
   }
-  // Returns the objects that the handles of the collectible modules lead to, if most are of that type. The handle is
-  // weak: it is empty if the allocator is being unloaded. A module that is half unloaded may have garbage.
+  // Returns the objects that the handles of the collectible modules lead to, if most are managed LoaderAllocators. The
+  // handle is weak: it is empty if the allocator is being unloaded. A module that is half unloaded may have garbage.
   std::vector<u64> managed_allocators(i64 x, i64 y) const {
     std::vector<u64> out;
     u64 there = 0, wrong = 0;

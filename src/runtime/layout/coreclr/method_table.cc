@@ -76,13 +76,14 @@ private:
         found.emplace(word, at);
     });
     if (variable) {
-      d_.descriptor.doubted[global] = "published " + hex(*variable) + ", " + std::to_string(found.size()) +
-                                      " others in the runtime's data pass: " + predicate;
+      d_.descriptor.doubted[global] = "published " + hex(*variable) +
+                                      "; other candidates in the runtime's data: " + std::to_string(found.size()) +
+                                      "; each must pass: " + predicate;
       return d_.word(*variable).value_or(0);
     }
     if (found.size() != 1) {
       d_.descriptor.missing[global] =
-          std::to_string(found.size()) + " candidates in the runtime's data pass: " + predicate;
+          std::to_string(found.size()) + " candidates in the runtime's data; each must pass: " + predicate;
       return 0;
     }
     d_.descriptor.set_number(global, found.begin()->second, true, Origin::discovered);
@@ -92,10 +93,10 @@ private:
   void derive_known_types() {
     find_known(
         "FreeObjectMethodTable", [&](Address mt) { return is_free(mt); },
-        "component size 1, base size of three pointers, no parent and no module");
+        "it has the component size 1, the base size of three pointers, no parent and no module");
     known_.string = find_known(
         "StringMethodTable", [&](Address mt) { return is_string(mt) && has_parent_object(mt); },
-        "component size 2, the base size of a string, and a parent without parent");
+        "it has the component size 2, the base size of a string, and a parent that has no parent");
   }
 
   // True if the word at that offset in String leads to Object.
@@ -118,7 +119,7 @@ private:
     bool chosen = d_.choose(
         "MethodTable", "ParentMethodTable", [&] { return parent_offsets(known_.string); },
         [&](i64 x) { return is_parent_at(known_.string, x); },
-        "String's parent is a type without components and without parent");
+        "it leads from String to a type that has no components and no parent");
     if (chosen)
       known_.object = d_.follow(known_.string, {d_.descriptor.offset("MethodTable", "ParentMethodTable")}).value_or(0);
   }
@@ -163,7 +164,7 @@ private:
     };
     bool chosen = d_.choose(
         "MethodTable", "Module", [&] { return Derivation::offsets(2 * p_, 10 * p_, p_); }, is_module,
-        "String and Object are of the module whose metadata defines them");
+        "String and Object have the Module whose metadata defines them");
     if (!chosen)
       return;
     core.reset();
@@ -182,8 +183,9 @@ private:
       auto [string, object] = two<u16>(x);
       return string && object && rows_fit(*string, *object);
     };
-    const char *predicate = core ? "String's and Object's row numbers in the metadata"
-                                 : "String's and Object's row numbers: their places in Module.TypeDefToMethodTableMap";
+    const char *predicate =
+        core ? "it holds String's and Object's row numbers in the metadata"
+             : "it holds row numbers at which Module.TypeDefToMethodTableMap lists String and Object";
     // 8.0: 16 bits of flags, then the 16-bit row number; there, MTFlags2 is these flags.
     std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "MTFlags2");
     bool has_flags2 = published && flags2(*published);
@@ -231,7 +233,7 @@ private:
     d_.choose(
         "Module", "TypeDefToMethodTableMap", [&] { return type_maps(string_rid, object_rid); },
         [&](i64 x) { return module && is_type_map(*module + static_cast<u64>(x), string_rid, object_rid); },
-        "a table in which String and Object stand at their row numbers");
+        "the table lists String and Object at their row numbers");
   }
 
   static u32 find_type(const Metadata &metadata, std::string_view name_space, std::string_view name) {
@@ -256,12 +258,13 @@ private:
     if (!d_.choose(
             "MethodTable", "NumVirtuals", [] { return Derivation::offsets(8, 16, 2); },
             [&](i64 x) { return are_virtuals(x) && are_interfaces(interfaces.value_or(x + 2)); },
-            "Object has four virtual methods and no interface, String has more"))
+            "Object has four virtual methods and no interface; String has at least four virtual methods, and more than "
+            "three interfaces"))
       return;
     i64 behind = d_.descriptor.offset("MethodTable", "NumVirtuals") + 2;
     d_.choose(
         "MethodTable", "NumInterfaces", [&] { return std::vector<i64>{behind}; }, are_interfaces,
-        "follows NumVirtuals; Object has no interface, String has more");
+        "it follows NumVirtuals; Object has no interface, and String has more than three");
   }
 
   // An array keeps its element type where other types keep their instantiation: for object[] it is Object.
@@ -273,13 +276,13 @@ private:
     };
     known_.object_array = find_known(
         "ObjectArrayMethodTable", [&](Address mt) { return is_object_array(mt) && !elements(mt).empty(); },
-        "a vector of pointers whose element type is Object");
+        "it is a vector of pointers whose element type is Object");
     if (!known_.object_array)
       return;
     if (!d_.choose(
             "MethodTable", "PerInstInfo", [&] { return elements(known_.object_array); },
             [&](i64 x) { return d_.follow(known_.object_array, {x}) == known_.object; },
-            "object[]'s element type is Object"))
+            "it leads from object[] to its element type, Object"))
       return;
     derive_dictionary();
   }
@@ -300,7 +303,7 @@ private:
     for (const char *field : {"NumDicts", "NumTypeArgs"})
       d_.choose(
           "GenericsDictInfo", field, [] { return std::vector<i64>(); }, counts,
-          "1 for the generic interfaces of String, such as IEquatable<string>");
+          "it is 1 for the generic interfaces of String, such as IEquatable<string>");
   }
 
   std::vector<Address> string_interfaces() const {

@@ -42,16 +42,17 @@ public:
               return std::vector<i64>{0, p_};
             },
             is_object,
-            "the other word of an entry; an object's header names the entry, or most are free or lead somewhere"))
+            "it is the other word of an entry; one object's header names its entry, or at least half of the entries "
+            "are free or lead to something that can be an object"))
       return;
     object_ = static_cast<u64>(d_.descriptor.offset("SyncTableEntry", "Object"));
     find_count(variable);
   }
 
 private:
-  // Counts of entries by what they refer to: an object whose header has their index, one whose header has not, nothing
-  // (free), or something that cannot be an object. Headers may be damaged, and a later step finds that out, so the test
-  // does not require all to be sound.
+  // Counts of entries by what they refer to: an object whose header has their index, an object whose header does not
+  // have it, nothing (free), or something that cannot be an object. Headers may be damaged, and a later step finds that
+  // out, so the test does not require all to be sound.
   struct Links {
     u32 there = 0, not_there = 0, free = 0, wrong = 0;
   };
@@ -93,13 +94,14 @@ private:
       return *found.begin();
     }
     d_.descriptor.missing["SyncTableEntries"] =
-        "of the variables in g_dacTable " + std::to_string(found.size()) +
-        " lead to a table of which more entries than of others name an object whose header has their index";
+        std::to_string(found.size()) +
+        " candidates in g_dacTable; each must pass: it leads to a table, and no other table has more entries with an "
+        "object whose header names the entry";
     return 0;
   }
 
-  // Returns the variables with the most entries that refer to an object whose header refers back: no other table has
-  // such entries.
+  // Returns the variables that lead to the most entries whose object has a header that refers back: only the table of
+  // sync blocks has such entries.
   std::set<Address> linked_tables(u32 entries) const {
     std::map<u32, std::set<Address>> by_links;
     for (i64 i = first_table; i <= last_table; ++i)
@@ -113,7 +115,7 @@ private:
     return by_links.empty() ? std::set<Address>() : by_links.rbegin()->second;
   }
 
-  // Must hold whatever the neighbouring words are: all entries up to that count have been used.
+  // This must hold whatever the neighbouring words are, as all entries up to that count have been used.
   bool counts_entries(Address cache, i64 x) const {
     u32 count = d_.memory.try_load<u32>(cache + static_cast<u64>(x)).value_or(0);
     return count && count - 1 <= ObjectHeader::index_mask &&
@@ -136,7 +138,8 @@ private:
   std::vector<i64> counts(Address cache) const {
     return d_.search(16 + 4, 64 * p_, p_, [&](i64 x) { return is_count(cache, x); });
   }
-  // Returns variables after the table's, which has this index, that lead to a count of its entries.
+  // Returns the variables that lead to a count of the table's entries. They lie behind the table's own variable, which
+  // has the index `of_table`.
   std::set<Address> caches(i64 of_table) const {
     std::set<Address> out;
     for (i64 behind = 1; behind <= last_cache; ++behind)
@@ -155,9 +158,9 @@ private:
             found = caches(i);
       });
       if (found.size() != 1) {
-        d_.descriptor.missing["SyncBlockCache"] = "behind the table's variable in g_dacTable " +
-                                                  std::to_string(found.size()) +
-                                                  " lead to what counts the entries of the table";
+        d_.descriptor.missing["SyncBlockCache"] = std::to_string(found.size()) +
+                                                  " candidates behind the table's variable in g_dacTable; each must "
+                                                  "pass: it leads to data that counts the entries of the table";
         return;
       }
       d_.descriptor.set_number("SyncBlockCache", *found.begin(), true, Origin::discovered);
@@ -166,7 +169,8 @@ private:
     d_.choose(
         "SyncBlockCache", "FreeSyncTableIndex", [&] { return counts(cache); },
         [&](i64 x) { return cache && counts_entries(cache, x); },
-        "no less than 1, no more than the size of the table that stands behind it");
+        "it is at least 1, and at least half of the entries up to it are free or lead to something that can be an "
+        "object");
   }
 
   Derivation &d_;

@@ -99,9 +99,9 @@ private:
     return out;
   }
 
-  // The list's head is followed by its tail and a word; then comes its length. Its threads have ids of the target's
-  // threads. Not so in a process in a container of its own, which numbers them in another way; but a target that
-  // publishes its layout need not prove it.
+  // The list's head is followed by its tail and a word; then comes its length. The list's threads have ids of the
+  // target's threads, except in a process in a container of its own, which numbers threads in another way; so a target
+  // that publishes its layout need not prove this.
   bool is_thread_store(Address store, i64 first, bool published = false) {
     const Address head = store + static_cast<u64>(first);
     const i64 count = first + 3 * p_;
@@ -111,7 +111,7 @@ private:
     std::vector<Address> nodes = chain(head, length);
     if (nodes.size() != length || (!published && id_distances(nodes).empty()))
       return false;
-    // The tail, too, begins a list (of one): if it is the tail, the head lies in the word before.
+    // The tail, too, begins a list (of one thread): if `head` is in fact the tail, the head lies in the word before it.
     if (length == 1)
       if (std::vector<Address> before = chain(head - d_.pointer_size, max_threads);
           before.size() > 1 && before.back() == nodes.back())
@@ -121,7 +121,7 @@ private:
     return true;
   }
 
-  // The values at one offset in all threads of a list, if it may be the offset of the OS ids.
+  // The values at one offset in all threads of a list. The offset may be that of the OS ids if fit() is true.
   struct Ids {
     std::vector<u64> living; // ids of the target's threads
     u64 none = 0, others = 0;
@@ -133,7 +133,8 @@ private:
       return known && !living.empty() && living.size() >= others && (living.size() > 1 || none + others <= 1);
     }
   };
-  // Returns the distances from the link to the OS id: those by which most threads are alive.
+  // Returns the possible distances from the link to the OS id: those at which the most threads have an id of a living
+  // thread.
   std::vector<i64> id_distances(const std::vector<Address> &nodes) const {
     std::vector<Ids> places(static_cast<u64>(end_id_word - first_id_word));
     d_.memory.as_searched([&] { // a Thread's end is unknown
@@ -196,21 +197,22 @@ private:
       bool chosen = d_.choose(
           "ThreadStore", "FirstThreadLink", [&] { return first; },
           [&](i64 x) { return is_thread_store(store, x, x == published); },
-          "a list of as many threads as a word behind it counts, with ids of the target's threads");
+          "it begins a list of threads with ids of the target's threads, and a word behind it counts them");
       return chosen &&
              is_thread_store(store, d_.descriptor.offset("ThreadStore", "FirstThreadLink"), published.has_value()) &&
              d_.choose(
                  "ThreadStore", "ThreadCount", [&] { return std::vector{count_}; },
                  [&](i64 x) { return d_.memory.try_load<u32>(store + static_cast<u64>(x)) == nodes_.size(); },
-                 "the length of the thread list");
+                 "it is the length of the thread list");
     }
     d_.descriptor.missing["ThreadStore"] =
         std::to_string(candidates.size()) +
-        " candidates; each must pass: a list of threads with ids of the target's threads";
+        " candidates; each must pass: it leads to a list of threads with ids of the target's threads";
     return false;
   }
 
-  // Other variables may point shortly before the store that contains the list's head: the nearest one is the store.
+  // Other variables may point shortly before the store that contains the list's head: the nearest one points at the
+  // store.
   void take_nearest(const std::vector<Address> &candidates, Address &variable, Address &store, i64 &first) const {
     const Address head = store + static_cast<u64>(first);
     for (Address candidate : candidates)
@@ -238,11 +240,11 @@ private:
     }
     if (!d_.descriptor.try_number("FinalizerThread"))
       d_.descriptor.missing["FinalizerThread"] =
-          "g_dacTable names no variable behind the thread store's that holds a thread of the list";
+          "in g_dacTable, the variable behind the thread store's does not lead to a thread of the list";
   }
 
   // Finds the link's offset in a Thread: some variables of the table (the finalizer thread) point at a Thread itself.
-  // Others happen to point shortly before one: so the target must begin like a Thread.
+  // Other variables happen to point shortly before a Thread, so what they point at must begin like one.
   void find_threads() {
     std::vector<Address> sorted = nodes_;
     std::sort(sorted.begin(), sorted.end());
@@ -265,7 +267,8 @@ private:
     if (!d_.choose(
             "Thread", "LinkNext", [&] { return found; },
             [&](i64 x) { return votes.empty() ? x > 0 && x % p_ == 0 : voted(x); },
-            "the distance from a Thread that the runtime names to its link in the thread list"))
+            "it is the distance from a Thread, at which a variable of the runtime points, to its link in the thread "
+            "list"))
       return;
     link_ = d_.descriptor.offset("Thread", "LinkNext");
     derive_id(ids_at);
@@ -292,7 +295,8 @@ private:
     };
     if (!distances.empty())
       d_.choose(
-          "Thread", "OSId", [&] { return Derivation::offsets(0, size, p_); }, passes, "ids of the target's threads");
+          "Thread", "OSId", [&] { return Derivation::offsets(0, size, p_); }, passes,
+          "it holds ids of the target's threads, each only once, and no other place holds more of them");
   }
 
   // A Thread begins with its state and, one or two words on, the address of its topmost Frame (vm/threads.h, m_pFrame):

@@ -49,8 +49,8 @@ public:
     for (Test test : {Test::zeros, Test::no_object, Test::most_threads})
       if (choose_among(candidates(test), test))
         return;
-    // After a collection no thread has a context, until it allocates. Empty contexts have no mark; a shipped table may
-    // have their place.
+    // After a collection no thread has a context, until it allocates. Nothing marks an empty context, but a shipped
+    // table may have its place.
     d_.choose(
         "Thread", "AllocContext", [] { return std::vector<i64>(); }, [this](i64 x) -> Verdict { return are_empty(x); },
         predicate);
@@ -76,7 +76,7 @@ private:
   enum class Context : u8 { none, empty, set };
 
   static constexpr const char *predicate =
-      "null, or inside gen0 and not yet handed out, for every thread; not in a table of handles";
+      "for every thread, it is empty, or a range in gen0 that holds no objects yet; and it lies in no table of handles";
 
   static bool is_inside(const std::vector<std::pair<Address, Address>> &ranges, Address at) {
     auto range = std::upper_bound(ranges.begin(), ranges.end(), std::pair{at, ~u64{0}});
@@ -112,7 +112,7 @@ private:
            d_.memory.try_load<u32>(pointer + d_.pointer_size) == limit - pointer;
   }
 
-  // True if its EEClass, or that of its canonical type, points back at it.
+  // True if the EEClass, or that of the canonical type, points back.
   bool is_method_table(Address mt) const {
     std::optional<i64> to_class = d_.descriptor.try_offset("MethodTable", "EEClassOrCanonMT"),
                        back = d_.descriptor.try_offset("EEClass", "MethodTable");

@@ -23,7 +23,7 @@ std::vector<Address> living(std::span<const ThreadData> threads) {
   return out;
 }
 
-// The map that the target publishes.
+// Returns the map from numbers to Threads, if the target publishes it.
 std::optional<Address> published_map(const Derivation &d) {
   const std::optional<u64> variable = d.descriptor.try_number("ThinlockThreadIdDispenser");
   const std::optional<i64> map = d.descriptor.try_offset("IdDispenser", "IdToThread");
@@ -77,9 +77,9 @@ void derive_thread_id(Derivation &d, std::span<const ThreadData> all, Address gc
   if (!maps.empty())
     d.choose(
         "Thread", "Id", [&] { return d.search(0, thread_words * static_cast<i64>(d.pointer_size), 4, passes); }, passes,
-        "the runtime's map from numbers to Threads leads back to most");
+        "for most threads, it is a number from which the runtime's map leads back to the Thread");
   else
-    d.descriptor.missing["Thread.Id"] = "no thread is known, or no variable in g_dacTable that leads to a map of them";
+    d.descriptor.missing["Thread.Id"] = "no thread is known, or no variable in g_dacTable leads to a map of threads";
 }
 
 } // namespace dnheap

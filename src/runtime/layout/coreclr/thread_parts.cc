@@ -34,9 +34,9 @@ public:
   }
 
 private:
-  // The thread's stack pointer, as the OS reports it, lies between the two. A thread whose registers are not in the
-  // target is no evidence; one that handles a signal on a stack of its own (an overflow of its stack, a fault) has its
-  // stack pointer elsewhere, so only the form of its bounds can be tested.
+  // The thread's stack pointer, as the OS reports it, lies between the two bounds. A thread whose registers are not in
+  // the target is no evidence; one that handles a signal on a stack of its own (an overflow of its stack, a fault) has
+  // its stack pointer elsewhere, so only the form of its bounds can be tested.
   void derive_stack() {
     std::map<u64, Address> stack_pointers;
     for (const Thread &thread : d_.target.threads)
@@ -68,15 +68,15 @@ private:
              : stacks.empty()                 ? Verdict::cannot_tell()
                                               : Verdict(false);
     };
-    // musl puts a thread's own data behind its stack: if no pair ends at a page boundary, one that begins at one is
+    // musl puts a thread's own data behind its stack: if no stack ends at a page boundary, stacks that begin at one are
     // accepted.
     const bool any_ends_so =
         std::any_of(words_.begin(), words_.end(), [&](i64 x) { return verdict(x, true).passes(); });
     auto passes = [&](i64 x) { return verdict(x, any_ends_so); };
     if (!d_.choose(
             "Thread", "CachedStackBase", [&] { return words_; }, passes,
-            "an address, followed by a limit, one of them where a page begins; no two threads' overlap, and stack "
-            "pointers lie between"))
+            "for most threads, it is an address, followed by a limit below it, and one of the two is the start of a "
+            "page; the ranges do not overlap, and stack pointers lie in them"))
       return;
     i64 limit = d_.descriptor.offset("Thread", "CachedStackBase") + p_;
     d_.choose(
@@ -88,7 +88,7 @@ private:
                      d_.word(thread.address + u64(limit - p_)).value_or(0));
           return vote.verdict();
         },
-        "follows the base");
+        "it follows CachedStackBase, and is no higher than that for most threads");
   }
 
   bool is_object_array(Address object) const { return object && method_table_of(d_.memory, object) == object_array_; }
@@ -113,7 +113,7 @@ private:
     if (object_array_)
       d_.choose(
           "Thread", "ThreadLocalDataPtr", [&] { return words_; }, passes,
-          "leads to a null or an object[] and then to the Thread itself, for most threads");
+          "for most threads, it leads to data that holds null or an object[], and behind that the Thread itself");
   }
 
   // True for a table of ThreadLocalModules by module, or null, followed by its length. `any`: one of them leads through
@@ -148,7 +148,8 @@ private:
     if (object_array_)
       d_.choose(
           "Thread", "ThreadLocalModules", [&] { return words_; }, passes,
-          "a table of as many modules' thread statics as the next word counts, over handles to object[]");
+          "for most threads, it leads to a table of modules' thread statics, which has as many entries as the next "
+          "word counts; handles in the entries lead to an object[]");
   }
 
   Derivation &d_;

@@ -44,7 +44,7 @@ private:
     };
     d_.choose(
         "Thread", "State", discover, is_state,
-        "says of threads without an id that they ended or have not started, and of one that it is in the background");
+        "it marks most threads without an id as ended or not started, and at least one thread as a background thread");
     d_.choose(
         "Thread", "PreemptiveGCDisabled",
         [&] {
@@ -59,7 +59,7 @@ private:
             vote.add(d_.memory.try_load<u32>(thread.address + u64(x)).value_or(2) <= 1);
           return vote.verdict();
         },
-        "0 or 1 of most threads");
+        "it is 0 or 1 for most threads");
   }
 
   // Finds a handle of the managed Thread object, which has the Thread in a field. There are two; either is good.
@@ -110,7 +110,7 @@ private:
       for (const ThreadData &thread : threads_) {
         if (!living(thread))
           continue;
-        // A thread may not have one yet: then the handle leads to null, which is no evidence.
+        // A thread may not have a managed Thread object yet: then the handle leads to null, which is no evidence.
         const std::optional<u64> handle = d_.word(thread.address + u64(x));
         const std::optional<u64> object = handle && *handle ? d_.word(*handle) : std::nullopt;
         if (object != u64{0})
@@ -120,7 +120,7 @@ private:
     };
     d_.choose(
         "Thread", "ExposedObject", [&] { return words_; }, passes,
-        "a handle of null or of an object with a field that is the Thread, for most threads that live",
+        "for most live threads it is a handle to null, or to an object with a field that holds the Thread's address",
         [&](i64 x) {
           std::vector<u64> out;
           for (const ThreadData &thread : threads_)

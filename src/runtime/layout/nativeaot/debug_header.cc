@@ -13,7 +13,7 @@ namespace {
 constexpr char export_name[] = "DotNetRuntimeDebugHeader";
 constexpr std::string_view cookie = "DNDH";
 constexpr u32 flag_64_bit = 1, flag_big_endian = 2;
-constexpr u16 largest_major = 64; // larger values are no header
+constexpr u16 largest_major = 64; // a larger value means that this is not a header
 constexpr u64 most_entries = 4096, longest_name = 128;
 constexpr u64 most_strings = 64;           // addresses of one text
 constexpr u64 most_scanned = u64{4} << 30; // bytes of all modules

@@ -16,7 +16,7 @@ struct DebugHeaderPlace {
   Address header = 0;             // 0: lost, only the tables are in the dump
   Address types = 0, globals = 0; // the two tables; 0 with a header: the runtime has not filled it in
   u16 major = 0, minor = 0;
-  std::string how; // "export of zoo", "scan of zoo for its cookie", "its tables in zoo, by their strings"
+  std::string how; // "export of zoo", "scan of zoo for its cookie", "its tables in zoo, by their first names"
 };
 
 struct FoundDebugHeader {

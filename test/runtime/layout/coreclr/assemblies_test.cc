@@ -70,7 +70,7 @@ TEST(LayoutAssemblies, TwoTablesOfGenericTypesAreNone) {
     const Address core = t.heap.core().module;
     t.heap.poke(core + t.type_params + t.p, t.of->word(core + t.type_params), t.p);
     t.derive();
-    t.of->expect_refused("Module.AvailableTypeParams", "of nothing but types");
+    t.of->expect_refused("Module.AvailableTypeParams", "that holds only types");
   });
 }
 
@@ -82,7 +82,7 @@ TEST(LayoutAssemblies, ATableThatHoldsOtherThingsIsNone) {
     const Address entry = t.of->word(t.of->word(table + 2 * t.p) + 3 * t.p);
     t.heap.poke(entry, t.heap.core().module, t.p);
     t.derive();
-    t.of->expect_refused("Module.AvailableTypeParams", "of nothing but types");
+    t.of->expect_refused("Module.AvailableTypeParams", "that holds only types");
   });
 }
 
@@ -109,11 +109,11 @@ TEST(LayoutLoadedModules, StaticsOfAModuleAreFoundRefusedTwiceAndWrong) {
     ask([&](Assemblies &t) {
       for (const ModuleWriter &module : t.heap.modules)
         t.heap.poke(module.module + 90 * p, t.of->word(module.module + 70 * p), p);
-    })->of->expect_refused("Module.DomainLocalModule", "has a number that no other module has");
+    })->of->expect_refused("Module.DomainLocalModule", "to a number that no other module has");
     ask([&](Assemblies &t) { // both say that they are the first
       t.heap.poke(t.of->word(t.heap.app().module + 70 * p) + 5 * p, 0, p);
     })
-        ->of->expect_refused("Module.DomainLocalModule", "has a number that no other module has");
+        ->of->expect_refused("Module.DomainLocalModule", "to a number that no other module has");
   });
 }
 

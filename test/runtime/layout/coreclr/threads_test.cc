@@ -77,7 +77,7 @@ TEST(LayoutThread, AListOfThreadsThatTheTargetDoesNotHaveIsNone) {
     for (ThreadWriter &thread : t.heap.threads)
       thread.in_target = false;
     t.derive_list(list_names);
-    t.of->expect_refused("ThreadStore", "candidates; each must pass: a list of threads");
+    t.of->expect_refused("ThreadStore", "candidates; each must pass: it leads to a list of threads");
   });
 }
 
@@ -122,7 +122,7 @@ TEST(LayoutThreadContexts, OneOutsideOfTheYoungestGenerationIsNone) {
     t.heap.poke(context, 0x123400, t.p);
     t.heap.poke(context + t.p, 0x123440, t.p);
     t.derive_list(context_names);
-    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+    t.of->expect_refused("Thread.AllocContext", "a range in gen0");
   });
 }
 
@@ -146,19 +146,19 @@ TEST(LayoutThreadContexts, EmptyOnesAreWhereATableSaysAndThreadsHaveAllocated) {
     for (u64 i = 0; i < 2; ++i)
       t.heap.poke(t.heap.threads[0].address + offset + i * t.p, 0, t.p);
     t.derive_list(context_names);
-    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+    t.of->expect_refused("Thread.AllocContext", "a range in gen0");
     t.of->tables = {table(t.heap.layout.link)};
     t.derive_list(context_names);
     t.of->expect("Thread.AllocContext", offset);
     for (u64 nonsense : {u64{0}, u64{1} << 63, u64{0x12345}}) {
       set_allocated(nonsense);
       t.derive_list(context_names);
-      t.of->expect_refused("Thread.AllocContext", "inside gen0");
+      t.of->expect_refused("Thread.AllocContext", "a range in gen0");
     }
     set_allocated(0x123458);
     t.of->tables = {table(t.heap.layout.link + 1)};
     t.derive_list(context_names);
-    t.of->expect_refused("Thread.AllocContext", "inside gen0");
+    t.of->expect_refused("Thread.AllocContext", "a range in gen0");
   });
 }
 
@@ -240,13 +240,13 @@ TEST(LayoutThreadId, IsFoundRefusedTwiceAndWrong) {
     ask([&](Threads &t) {
       for (u64 i = 0; i < 2; ++i)
         t.heap.poke(t.heap.threads[i].address + 8 * p, i + 1, 4);
-    })->of->expect_refused("Thread.Id", "leads back to most");
+    })->of->expect_refused("Thread.Id", "leads back to the Thread");
     ask([&](Threads &t) { // the map names nobody
       const Address map = t.of->word(t.of->word(t.heap.variables.at("Dispenser")) + 3 * p);
       for (u64 i = 1; i <= 2; ++i)
         t.heap.poke(map + i * p, 0, p);
     })
-        ->of->expect_refused("Thread.Id", "leads back to most");
+        ->of->expect_refused("Thread.Id", "leads back to the Thread");
   });
   for_each_unpublished({Net::net8}, [](const HeapShape &shape) { // no list
     Threads t(shape);
@@ -313,7 +313,7 @@ TEST(LayoutThreadState, AThreadWithoutItsObject) {
       if (handles == of_objects)
         t.of->expect("Thread.ExposedObject", 90 * t.p);
       else if (handles == unreadable)
-        t.of->expect_refused("Thread.ExposedObject", "a handle of null");
+        t.of->expect_refused("Thread.ExposedObject", "a handle to null");
       else
         EXPECT_FALSE(t.of->found.missing.contains("Thread.ExposedObject"));
     }
@@ -339,7 +339,7 @@ TEST(LayoutThreadState, OneOddThread) {
       if (odd == 1)
         t.of->expect("Thread.ExposedObject", 90 * t.p);
       else
-        t.of->expect_refused("Thread.ExposedObject", "for most threads that live");
+        t.of->expect_refused("Thread.ExposedObject", "for most live threads");
     }
   });
 }
@@ -392,7 +392,7 @@ TEST(LayoutAllocBytes, LessThanWhatIsLeftIsNoCount) {
     const Address context = Thread1(t.of->sound->memory, t.of->known).find_context(t.heap.threads[0].address);
     t.heap.poke(context + align_up(2 * t.p, u64{8}), 56, 8);
     derive_bytes(t);
-    t.of->expect_refused(byte_names[0], "not less than the unused rest");
+    t.of->expect_refused(byte_names[0], "no less than the unused rest");
     EXPECT_EQ(t.of->value(byte_names[1]), std::nullopt);
   });
   for_each_unpublished(derived_versions, [](const HeapShape &shape) {
@@ -401,7 +401,7 @@ TEST(LayoutAllocBytes, LessThanWhatIsLeftIsNoCount) {
     t.heap.poke(context + align_up(2 * t.p, u64{8}) + 8, 13, 8);
     derive_bytes(t);
     t.of->expect(byte_names[0], align_up(2 * t.p, u64{8}));
-    t.of->expect_refused(byte_names[1], "a count of bytes");
+    t.of->expect_refused(byte_names[1], "a possible count of bytes");
   });
 }
 

@@ -115,7 +115,7 @@ TEST(LayoutMethodTable, TwoModulesAreNone) {
     Types t(shape);
     t.copy_word(16 + t.p, 16 + 2 * t.p);
     t.derive(type_names);
-    t.of->expect_refused("MethodTable.Module", "the module whose metadata defines them");
+    t.of->expect_refused("MethodTable.Module", "the Module whose metadata defines them");
     EXPECT_EQ(t.of->value("Module.TypeDefToMethodTableMap"), std::nullopt);
   });
 }
@@ -209,7 +209,7 @@ TEST(LayoutFieldDesc, TwoListsAreNone) {
     for (Address own : all)
       t.heap.poke(own + 4 * t.p, t.of->word(own + 3 * t.p), t.p);
     derive_fields(t);
-    t.of->expect_refused("EEClass.FieldDescList", "FieldDescs that name their type");
+    t.of->expect_refused("EEClass.FieldDescList", "FieldDescs that point at their type");
   });
 }
 
@@ -219,7 +219,7 @@ TEST(LayoutFieldDesc, AListThatNamesAnotherTypeIsNone) {
     const Address own = t.of->word(t.heap.string_type + 16 + 3 * t.p);
     t.heap.poke(t.of->word(own + 3 * t.p), t.heap.object_type, t.p);
     derive_fields(t);
-    t.of->expect_refused("EEClass.FieldDescList", "FieldDescs that name their type");
+    t.of->expect_refused("EEClass.FieldDescList", "FieldDescs that point at their type");
   });
 }
 
@@ -231,7 +231,7 @@ TEST(LayoutFieldDesc, TwoBytesWithTheTypeAreNone) {
       t.heap.poke(own, *t.of->sound->memory.try_load<u8>(from), 1); // where a vtable pointer would be
     }
     derive_fields(t);
-    t.of->expect_refused("EEClass.InternalCorElementType", "the type of the only field");
+    t.of->expect_refused("EEClass.InternalCorElementType", "the element type of the only field");
     t.of->expect("EEClass.FieldDescList", 3 * t.p);
   });
 }
