@@ -207,7 +207,8 @@ static void ask(dnheap_snapshot *snapshot) {
   answer = NULL;
   FAILS(dnheap_ask(snapshot, WORDS("stta"), &answer, &size), DNHEAP_WRONG_USAGE, "did you mean 'stat'?");
   FAILS(dnheap_ask(snapshot, WORDS("stat", "--typ"), &answer, &size), DNHEAP_WRONG_USAGE, "unknown option");
-  FAILS(dnheap_ask(snapshot, WORDS("stat", "--threads", "2"), &answer, &size), DNHEAP_WRONG_USAGE, "when the snapshot is opened");
+  FAILS(dnheap_ask(snapshot, WORDS("stat", "--threads", "2"), &answer, &size), DNHEAP_WRONG_USAGE,
+        "when the snapshot is opened");
   FAILS(dnheap_ask(snapshot, WORDS("stat", "-o", "x"), &answer, &size), DNHEAP_WRONG_USAGE, "only returns an answer");
   FAILS(dnheap_ask(snapshot, WORDS("stat", "other.core"), &answer, &size), DNHEAP_WRONG_USAGE, "unexpected");
   FAILS(dnheap_ask(snapshot, WORDS("diff"), &answer, &size), DNHEAP_WRONG_USAGE, "dnheap_command()");
