@@ -53,7 +53,7 @@ constexpr ExitCode codes[] = {
     {1, "a limit of check is exceeded"},
     {2, "wrong usage"},
     {3, "cannot open, understand or write"},
-    {4, "answered, but incompletely (with --strict; check: a limit may be exceeded in what could not be read)"},
+    {4, "the answer is incomplete (with --strict; check: unread memory may exceed a limit)"},
     {5, "what was asked for (an address, a type) is not in the dump"},
     {6, "watch: the process has ended"},
     {130, "interrupted"},

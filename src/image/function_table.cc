@@ -18,6 +18,11 @@ std::optional<FunctionTable> FunctionTable::at(const Memory &memory, Address bas
   return FunctionTable(memory, base, table->address, table->size / entry_size);
 }
 
+bool FunctionTable::is_in(const Memory &memory) const {
+  const u64 size = count_ * entry_size;
+  return memory.known_bytes(table_, table_ + size) == size;
+}
+
 std::optional<FunctionEntry> FunctionTable::find(Address address) const {
   const u64 relative = address - base_;
   u64 low = 0, high = count_; // the last function that begins at or before the address is below `high`

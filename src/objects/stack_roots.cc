@@ -141,7 +141,7 @@ public:
 
 private:
   void add_thread(const ThreadData &thread, u32 number) {
-    const WalkedStack walked = runtime_.follow_stack(thread);
+    const WalkedStack walked = runtime_.follow_stack(thread, ListedFrames::managed);
     for (const StackFrame &frame : walked.frames)
       for (const StackReference &reference : frame.references)
         add_reference(reference, frame, number);

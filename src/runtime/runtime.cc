@@ -84,14 +84,14 @@ std::optional<bool> Runtime::gc_structures_valid(Notes &notes) const {
   }
 }
 
-WalkedStack Runtime::walk_stack(const ThreadData &thread) const {
-  WalkedStack out = follow_stack(thread);
+WalkedStack Runtime::walk_stack(const ThreadData &thread, ListedFrames frames) const {
+  WalkedStack out = follow_stack(thread, frames);
   if (!out.is_complete())
     partial_stacks_[out.why_not].insert(thread.os_id.value_or(0));
   return out;
 }
 
-WalkedStack Runtime::follow_stack(const ThreadData &thread) const {
+WalkedStack Runtime::follow_stack(const ThreadData &thread, ListedFrames) const {
   WalkedStack out;
   out.thread = thread.address;
   out.why_not = std::string("stacks of the runtime kind ") + kind() + " are not read yet";

@@ -75,10 +75,10 @@ public:
   virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
   // Returns the stack of one of those threads: its frames, and the references that they hold. A kind of runtime whose
   // stacks cannot be read returns no frames, but the reason. Not from several threads at once.
-  virtual WalkedStack follow_stack(const ThreadData &thread) const;
+  virtual WalkedStack follow_stack(const ThreadData &thread, ListedFrames frames) const;
   // Does the same, for callers that do not report themselves that a stack is known only in part: records that for
   // take_partial_stacks().
-  WalkedStack walk_stack(const ThreadData &thread) const;
+  WalkedStack walk_stack(const ThreadData &thread, ListedFrames frames = ListedFrames::managed) const;
   // Returns, and forgets, the stacks walked since the last call that are known only in part: OS ids of their threads,
   // by reason.
   std::map<std::string, std::set<u64>> take_partial_stacks() const { return std::exchange(partial_stacks_, {}); }

@@ -42,6 +42,9 @@ struct StackFrame {
   std::vector<StackReference> references;
 };
 
+// Which frames of a stack are listed. Native ones are for people: what the GC scans does not depend on them.
+enum class ListedFrames : u8 { managed, all };
+
 struct WalkedStack {
   Address thread = 0; // address of the runtime's Thread
   std::vector<StackFrame> frames;
@@ -53,6 +56,9 @@ struct WalkedStack {
   // `unknown_from` on, and any register, may hold a reference.
   std::string why_not;
   Address unknown_from = 0;
+
+  // Why native frames further out than the listed ones are unknown; empty: all are listed, or nobody asked for them.
+  std::string why_no_native;
 
   bool is_complete() const { return why_not.empty(); }
 };

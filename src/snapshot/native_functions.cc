@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "image/elf_sections.h"
 #include "image/module_image.h"
+#include "image/symbol_name.h"
 #include "snapshot/snapshot.h"
 
 namespace dnheap {
@@ -24,7 +25,8 @@ std::string NativeFunctions::find(const Module &module, Address ip, bool is_retu
   const Files &files = files_of(module);
   for (const auto &file : files.of)
     if (const std::optional<ElfFunction> found = find_elf_function(file->bytes(), ip - is_return - files.bias)) {
-      known->second = printable(found->name, longest_function_name) + "+" + hex(ip - files.bias - found->start);
+      known->second =
+          printable(readable_symbol(found->name), longest_function_name) + "+" + hex(ip - files.bias - found->start);
       break;
     }
   return known->second;
@@ -42,6 +44,10 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
   auto add = [&](const std::vector<std::string> &more) { paths.insert(paths.end(), more.begin(), more.end()); };
   for (const char *suffix : {".dbg", ".debug", ""})
     add(symbols_.candidates(module.path + suffix));
+  // Where Linux distributions install debug files.
+  const std::string hex_id = hex_bytes(id.data(), id.size());
+  const std::string by_id = "/usr/lib/debug/.build-id/" + hex_id.substr(0, 2) + "/" + hex_id.substr(2) + ".debug";
+  add(symbols_.candidates(by_id));
   for (const Provenance &file : snapshot_.target().provenance)
     if (file.module == module.path && file.outcome == Provenance::Outcome::used)
       paths.push_back(file.file);

@@ -240,10 +240,10 @@ static void command(const char *sample, const char *folder) {
   CHECK(answer && strstr(answer, "\"command\":\"summary\""));
   dnheap_free(answer);
   FAILS(dnheap_command(WORDS("summary", sample, sample), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE,
-        "one per call");
+        "one target per call");
   FAILS(dnheap_command(WORDS("stat"), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "which dump?");
   FAILS(dnheap_command(WORDS("shell", sample), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "shell");
-  FAILS(dnheap_command(WORDS("stat", "--help"), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "program's");
+  FAILS(dnheap_command(WORDS("stat", "--help"), NULL, NULL, &answer, &size), DNHEAP_WRONG_USAGE, "need the program");
 }
 
 /* All that is wrong whatever the dump is. */

@@ -18,7 +18,7 @@ using G = GCSegmentGeneration;
 class WalkedRuntime : public CoreClr {
 public:
   using CoreClr::CoreClr;
-  WalkedStack follow_stack(const ThreadData &thread) const override {
+  WalkedStack follow_stack(const ThreadData &thread, ListedFrames) const override {
     auto found = stacks.find(thread.os_id.value_or(0));
     return found == stacks.end() ? WalkedStack{} : found->second;
   }

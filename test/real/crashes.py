@@ -143,7 +143,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "filtered": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled ", f", thrown in {CRASH}"),  # of both that nobody catches the runtimes write one; the filter's is none
           "cast": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidCastException 0x", ", thrown in "),
           "failed-task": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " (inside: Failure), thrown in System.Threading.Tasks.Task."),
-          "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in native code that Program.Retry(Boolean) called"),
+          "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in l", ", which Program.Retry(Boolean) called"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
           "overflow-second": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
@@ -151,7 +151,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "access": ("SIGABRT", "fatal_error", CRASH, f": System.AccessViolationException in {CRASH}"),
           "exhausted": ("SIGABRT", "unhandled_exception", None, ": unhandled System.OutOfMemoryException 0x", "; the GC could not get ",
                         "the GC's own limit is 128.0 MiB (DOTNET_GCHeapHardLimit=0x8000000)"),
-          "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", f": in native code that {CRASH} called")}
+          "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", ": in l", f", which {CRASH} called")}
 
 
 def led_by(dnheap, path, kind, truth):

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -36,12 +37,23 @@ struct Line {
   const StackFrame *frame = nullptr; // null: native code at the thread's instruction pointer
   SourcePlace place;
   Address ip = 0, sp = 0;
+
+  bool is_native() const { return !frame || frame->kind == StackFrame::Kind::native; }
 };
 
 struct Stack {
   ThreadData thread;
   WalkedStack walked;
   std::vector<Line> lines;
+
+  // Returns how many lines people see: not those below the thread's first managed method, which began the thread and
+  // are the same for most threads.
+  u64 shown() const {
+    u64 out = lines.size();
+    while (out && (lines[out - 1].is_native() || !lines[out - 1].frame->method_desc))
+      --out;
+    return out ? out : lines.size();
+  }
 };
 
 const Thread *thread_of(const Target &target, const ThreadData &thread) {
@@ -61,7 +73,7 @@ void name_native(const Target &target, NativeFunctions &functions, bool is_retur
   line.text = line.method.module;
 }
 
-// Native frames are not unwound; adds only the native function that the thread is in.
+// If its native frames could not be listed, adds at least the native function that the thread is in.
 void add_native_line(const Runtime &runtime, NativeFunctions &functions, Stack &to) {
   const Thread *thread = thread_of(runtime.target(), to.thread);
   if (!thread || (!to.walked.frames.empty() && to.walked.frames[0].ip == thread->instruction_pointer))
@@ -99,7 +111,23 @@ Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines
 Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
   Stack out;
   out.thread = thread;
-  out.walked = runtime.walk_stack(thread);
+  out.walked = runtime.walk_stack(thread, ListedFrames::all);
+  return out;
+}
+
+// Returns the threads that the runtime does not list, as they run no managed code; with a subject, the one of that OS
+// id.
+std::vector<ThreadData> native_threads(const Runtime &runtime, const std::vector<ThreadData> &known,
+                                       const std::string &subject) {
+  std::set<u64> ids;
+  for (const ThreadData &thread : known)
+    ids.insert(thread.os_id.value_or(0));
+  std::vector<ThreadData> out;
+  for (const Thread &thread : runtime.target().threads)
+    if (!ids.contains(thread.id) && (subject.empty() || subject == std::to_string(thread.id))) {
+      out.emplace_back();
+      out.back().os_id = thread.id;
+    }
   return out;
 }
 
@@ -121,14 +149,25 @@ std::vector<std::vector<Repeat>> repeats_by_stack(const std::vector<Stack> &stac
   std::vector<std::vector<Repeat>> out;
   for (const Stack &stack : stacks) {
     std::vector<std::string> texts;
-    for (const Line &line : stack.lines)
-      texts.push_back(where(line));
+    for (u64 i = 0; i < stack.shown(); ++i)
+      texts.push_back(where(stack.lines[i]));
     out.push_back(repeats_of(texts));
   }
   return out;
 }
 
-// Shows stacks with repeated calls to people: each call once.
+// Returns how many lines from this one on are native functions without a name, of one module.
+u64 unnamed_run(const Stack &stack, u64 from) {
+  const std::string &module = stack.lines[from].method.module;
+  u64 end = from;
+  while (end < stack.lines.size() && stack.lines[end].is_native() && stack.lines[end].method.module == module &&
+         stack.lines[end].method.name.find('!') == std::string::npos)
+    ++end;
+  return end - from;
+}
+
+// Shows stacks to people: repeated calls once, unnamed native functions of one module as one line, and no frames that
+// only began the thread.
 report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::vector<std::vector<Repeat>> &repeats) {
   report::Table table;
   table.name = "folded_frames";
@@ -136,12 +175,21 @@ report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::v
   table.columns = {{"os_id", "OS id", Kind::number}, {"index", "Frame", Kind::number}, {"kind", "Kind", Kind::text},
                    {"where", "Method", Kind::text},  {"module", "Module", Kind::text}, {"sp", "SP", Kind::address}};
   std::vector<report::Row> rows;
-  for (u64 of = 0; of < stacks.size(); ++of)
+  for (u64 of = 0; of < stacks.size(); ++of) {
+    const Cell &os_id = stacks[of].thread.os_id;
     for (const Repeat &repeat : repeats[of]) {
       const u64 shown = saves_lines(repeat) ? repeat.length : repeat.length * repeat.times;
-      const Cell &os_id = stacks[of].thread.os_id;
       for (u64 i = repeat.first; i < repeat.first + shown; ++i) {
         const Line &line = stacks[of].lines[i];
+        const u64 run = std::min(unnamed_run(stacks[of], i), repeat.first + shown - i);
+        if (run > 2) {
+          rows.push_back({os_id, i, line.kind, text_cell(where(line)), text_cell(line.method.module), line.sp});
+          rows.push_back({os_id, Cell(), Cell(),
+                          fmt::format("({} callers in {}, without symbols)", run - 1, line.method.module), Cell(),
+                          Cell()});
+          i += run - 1;
+          continue;
+        }
         rows.push_back({os_id, i, line.kind, text_cell(where(line)), text_cell(line.method.module), line.sp});
       }
       if (saves_lines(repeat))
@@ -152,6 +200,10 @@ report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::v
                          count_text(repeat.times - 1)),
              Cell(), Cell()});
     }
+    if (const u64 more = stacks[of].lines.size() - stacks[of].shown())
+      rows.push_back({os_id, Cell(), Cell(), fmt::format("({} more that began the thread: --table frames)", more),
+                      Cell(), Cell()});
+  }
   table.set_rows(std::move(rows));
   return table;
 }
@@ -202,9 +254,10 @@ void add_frames_tables(const std::vector<Stack> &stacks, const Question &questio
   const u64 first = answer.tables.size();
   answer.tables.push_back(frames_table(stacks));
   const std::vector<std::vector<Repeat>> repeats = repeats_by_stack(stacks);
-  const bool folds = std::any_of(repeats.begin(), repeats.end(), [](const std::vector<Repeat> &of) {
-    return std::any_of(of.begin(), of.end(), saves_lines);
-  });
+  const bool folds =
+      std::any_of(repeats.begin(), repeats.end(),
+                  [](const std::vector<Repeat> &of) { return std::any_of(of.begin(), of.end(), saves_lines); }) ||
+      std::any_of(stacks.begin(), stacks.end(), [](const Stack &of) { return of.shown() < of.lines.size(); });
   if (folds && question.table != "frames") {
     answer.tables.back().shown = Shown::in_data;
     answer.tables.push_back(folded_frames_table(stacks, repeats));
@@ -333,7 +386,11 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
     problems.push_back({{}, note.text});
   std::vector<Stack> stacks;
   u64 incomplete = 0;
-  const ThreadsOfSubject asked = threads_of_subject(threads, question.subject);
+  std::map<std::string, u64> unknown_native; // threads, by why their native frames end early
+  ThreadsOfSubject asked;
+  const std::vector<ThreadData> others = native_threads(runtime, threads, question.subject);
+  if (question.subject.empty() || others.empty())
+    asked = threads_of_subject(threads, question.subject);
   for (const ThreadData &thread : asked.threads) {
     snapshot.watch().check();
     if (thread.os_id == u64{0})
@@ -343,7 +400,15 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
       ++incomplete;
       problems.push_back({thread.os_id, walked.why_not});
     }
+    if (const std::string &why = stacks.back().walked.why_no_native; !why.empty())
+      ++unknown_native[why];
   }
+  if (question.all || !question.subject.empty())
+    for (const ThreadData &thread : others) {
+      snapshot.watch().check();
+      stacks.push_back({thread, runtime.follow_stack(thread, ListedFrames::all), {}});
+      stacks.back().walked.why_not.clear(); // it holds no objects
+    }
   std::optional<SourceLines> lines;
   if (!asks_for_merged(question)) // threads at different lines of a method are merged
     lines.emplace(snapshot, question.symbol_folders);
@@ -363,6 +428,10 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
   }
   if (!problems.empty())
     answer.completeness->notes.add(partly_known_note());
+  for (const auto &[why, count] : unknown_native)
+    answer.completeness->notes.add(
+        Subject::threads, Effect::none,
+        fmt::format("native frames of {} thread{} end early: {}", count_text(count), count == 1 ? "" : "s", why));
   if (!asked.note.empty())
     answer.completeness->notes.add(asked.note);
   if (lines)

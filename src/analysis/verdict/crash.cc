@@ -9,6 +9,7 @@
 #include "objects/interrupted_thread.h"
 #include "runtime/crash_info.h"
 #include "runtime/thread_registers.h"
+#include "snapshot/native_functions.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -91,12 +92,15 @@ constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stac
 class Ending {
 public:
   Ending(const Snapshot &snapshot, const CrashSignal &crash)
-      : runtime_(snapshot.runtime()), crash_(crash), objects_(snapshot),
+      : snapshot_(snapshot), runtime_(snapshot.runtime()), crash_(crash), objects_(snapshot),
         is_signal_(snapshot.target().os != OperatingSystem::windows && snapshot.target().os != OperatingSystem::macos) {
     cause_ = is_signal_ ? Cause::signal : Cause::exception_code;
     find_thread();
     if (thread_)
       read_stack();
+    else if (crash_.thread)
+      read_native_stack();
+    find_native_place();
     find_exception();
     find_cause();
     read_crash_info();
@@ -156,8 +160,10 @@ private:
              in_method();
     default: break;
     }
-    if (!method_.empty())
+    if (!method_.empty() && (stands_in_method_ || native_place_.empty()))
       out += stands_in_method_ ? ": in " + method_ : ": in native code that " + method_ + " called";
+    else if (!native_place_.empty())
+      out += ": in " + native_place_ + (method_.empty() ? "" : ", which " + method_ + " called");
     if (exception_)
       out += "; the last exception of that thread is " + exception_text();
     return out;
@@ -174,9 +180,16 @@ private:
     }
   }
 
+  // Reads the stack of a thread that runs no managed code.
+  void read_native_stack() {
+    ThreadData thread;
+    thread.os_id = crash_.thread;
+    stack_ = runtime_.follow_stack(thread, ListedFrames::all);
+  }
+
   // Finds the innermost method that does more than throw or end, and notes how the frames further in throw or end.
   void read_stack() {
-    stack_ = runtime_.walk_stack(*thread_);
+    stack_ = runtime_.walk_stack(*thread_, ListedFrames::all);
     for (const StackFrame &frame : stack_.frames) {
       if (frame.is_unwound || frame.kind == StackFrame::Kind::native)
         continue;
@@ -202,6 +215,28 @@ private:
     find_interrupted_method();
     if (method_.empty() && !stack_.is_complete())
       notes_.add(Subject::crash_place, Effect::none, stack_.why_not);
+  }
+
+  // Finds the native function in which the signal came: the one behind the signal's return point, if the thread handles
+  // the signal; else the innermost. If that is a managed method, there is none.
+  void find_native_place() {
+    const StackFrame *place = nullptr;
+    for (const StackFrame &frame : stack_.frames) {
+      if (frame.kind == StackFrame::Kind::explicit_)
+        continue;
+      if (frame.kind != StackFrame::Kind::native)
+        break;
+      if (!place || frame.is_active)
+        place = &frame;
+    }
+    if (!place)
+      return;
+    const Module *module = runtime_.target().find_module(place->ip);
+    const std::string function =
+        module ? NativeFunctions(snapshot_, {}).find(*module, place->ip, !place->is_active) : std::string();
+    native_place_ = place_text(runtime_.target(), place->ip).name;
+    if (!function.empty())
+      native_place_ = std::string(module->file_name()) + "!" + function;
   }
 
   // The thread handles the signal on another stack, from which its own stack cannot be followed.
@@ -460,6 +495,7 @@ private:
     return ", with " + type_name(method_table_of(runtime_.memory(), inner)) + " " + hex(inner);
   }
 
+  const Snapshot &snapshot_;
   const Runtime &runtime_;
   const CrashSignal &crash_;
   ExceptionObjects objects_;
@@ -473,6 +509,7 @@ private:
   Address method_desc_ = 0;
   Address given_ = 0; // to FailFast, if the program recorded it
   std::string method_, thrown_in_, inner_of_fatal_error_;
+  std::string native_place_; // "libc.so.6!strlen+0x12"; empty: it stands in a managed method, or the place is unknown
   std::string noted_exception_, noted_inner_; // types of an exception that is not found on the heap
   std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;

@@ -1,6 +1,9 @@
-// NativeFrames: unwinds native functions by the call frame information of their module (.eh_frame). For one walk of a
-// stack: it keeps what it has looked up. Some 50 reads for each code address, few if it occurs again. Only ELF modules.
+// NativeFrames: unwinds native functions: of ELF modules by their call frame information (.eh_frame), of x64 PE modules
+// by their table of functions (.pdata), of others by the frame pointer, if it leads to a caller. It keeps what it has
+// looked up, so one object should serve all stacks of a question: some 50 reads for each code address, few if it occurs
+// again. One thread.
 #pragma once
+#include "image/function_table.h"
 #include "runtime/compiled/call_frame.h"
 #include "runtime/compiled/eh_frame.h"
 
@@ -11,19 +14,25 @@ namespace dnheap {
 
 class NativeFrames {
 public:
+  // `target` must outlive it.
   NativeFrames(const Target &target, const CallingConvention &convention) : target_(target), convention_(convention) {}
 
   // Turns the registers of a function into those of its caller; registers.ip becomes 0 if it has none. `is_exact`: the
-  // thread executes at registers.ip; else a call returns there. Leaves `registers` unchanged on failure.
-  ReadOutcome leave(bool is_exact, Registers &registers);
+  // thread executes at registers.ip; else a call returns there. It is set for the caller: true behind a signal's
+  // return point. Leaves both unchanged on failure.
+  ReadOutcome leave(bool &is_exact, Registers &registers);
 
 private:
   struct KnownModule {
     std::optional<EhFrame> frames;
-    ReadOutcome outcome;
+    std::optional<FunctionTable> functions;
+    ReadOutcome outcome; // why there is neither
   };
 
-  ReadOutcome rules_at(Address at, const CallFrame *&to);
+  const KnownModule *module_at(Address at);
+  ReadOutcome rules_at(const KnownModule &module, Address at, const CallFrame *&to);
+  ReadOutcome leave_by_table(const KnownModule &module, bool is_exact, Registers &registers) const;
+  bool leave_by_frame_pointer(Registers &registers) const;
 
   const Target &target_;
   const CallingConvention &convention_;

@@ -2,6 +2,7 @@
 // describe/open_core_clr.h.
 #pragma once
 #include "base/notes.h"
+#include "runtime/compiled/native_frames.h"
 #include "runtime/coreclr/code_lookup.h"
 #include "runtime/coreclr/core_clr_fields.h"
 #include "runtime/coreclr/loader_1.h"
@@ -34,7 +35,7 @@ public:
 
   std::vector<ThreadData> threads(Notes &notes) const override;
   ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
-  WalkedStack follow_stack(const ThreadData &thread) const override;
+  WalkedStack follow_stack(const ThreadData &thread, ListedFrames frames) const override;
   MethodText method_text(Address method_desc) const override;
   std::optional<ContinuationLayout> continuation_layout() const override;
   bool is_continuation(Address method_table) const override { return types_->continuations().contains(method_table); }
@@ -66,6 +67,7 @@ private:
   std::unique_ptr<CoreClrFields> fields_;
   CodeLookup code_;
   StackWalk stack_walk_;
+  mutable std::unique_ptr<NativeFrames> native_frames_; // made when somebody asks for them
   std::unique_ptr<MethodNames> method_names_;
   mutable std::unordered_map<Address, MethodText> method_texts_;
 };

@@ -15,7 +15,9 @@ namespace {
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 max_candidate_bytes = 1 << 20;
 constexpr u64 red_zone = 128;
-constexpr u64 most_native_frames = 256; // between the thread's position and the calling method
+constexpr u64 most_listed_frames = 4096; // native ones in one piece
+constexpr u64 most_signals = 64;         // handled one inside the other
+constexpr u64 most_native_frames = 256;  // between the thread's position and the calling method
 constexpr unsigned arm64_link_register = 30;
 constexpr u64 most_of_a_thread = 8192; // bytes searched in the runtime's Thread, which is smaller
 
@@ -23,8 +25,8 @@ constexpr u64 most_of_a_thread = 8192; // bytes searched in the runtime's Thread
 
 class OneWalk {
 public:
-  OneWalk(const StackWalk &walk, const ThreadData &thread)
-      : walk_(walk), memory_(walk.target_->memory), p_(memory_.format().pointer_size), thread_(thread),
+  OneWalk(const StackWalk &walk, const ThreadData &thread, NativeFrames *native)
+      : walk_(walk), native_(native), memory_(walk.target_->memory), p_(memory_.format().pointer_size), thread_(thread),
         end_(thread.stack_base.value_or(0)) {
     code_.is_managed = [this](Address ip) { return find(ip) != nullptr; };
     code_.is_return_address = [this](Address ip) { return is_return_address(ip); };
@@ -71,6 +73,7 @@ private:
   void leave_stub();
   bool take_return_address(Registers &registers);
   bool runs_managed_code() const;
+  void list_native(bool is_exact);
   void leave_native();
   void doubt_in_native(const ReadOutcome &outcome);
   void enter_caller(const Registers &caller);
@@ -84,6 +87,7 @@ private:
   u64 room_for_arguments(const CodeBlock &caller);
 
   const StackWalk &walk_;
+  NativeFrames *const native_; // null: native frames are not listed
   const Memory &memory_;
   const u64 p_;
   const ThreadData &thread_;
@@ -159,6 +163,7 @@ bool OneWalk::start() {
     return stop(walk_.why_not(), all);
   if (!registers)
     return stop("its registers are not in the dump", all);
+  list_native(true);
   const std::optional<Address> first = walk_.frames_.first(thread_.address);
   if (!first)
     return stop("memory at " + hex(thread_.address) + " is not in this dump", all);
@@ -224,6 +229,38 @@ void OneWalk::enter_caller(const Registers &caller) {
   is_unsafe_call_ = !is_return_address(caller.ip);
 }
 
+// Lists the native frames from here to the next managed code, or to the thread's end. The managed walk goes on by the
+// runtime's Frames all the same, as it does where these cannot be unwound.
+void OneWalk::list_native(bool is_exact) {
+  if (!native_ || find(registers_.ip))
+    return;
+  Registers at = registers_;
+  const auto stack_pointer = [&] { return at.get(walk_.convention_->stack_pointer).value_or(0); };
+  for (u64 listed = 0, signals = 0; at.ip && !find(at.ip); ++listed) {
+    StackFrame frame;
+    frame.kind = StackFrame::Kind::native;
+    frame.ip = at.ip;
+    frame.sp = stack_pointer();
+    frame.is_active = is_exact;
+    out_.frames.push_back(std::move(frame));
+    const Address before = stack_pointer();
+    ReadOutcome outcome = native_->leave(is_exact, at);
+    if (!outcome && (listed == 0 || is_stub(at.ip)) && take_return_address(at))
+      return;
+    // Signal handlers may run on another stack; leaf functions of arm64 need none of it.
+    const bool is_signal = outcome && is_exact;
+    const bool goes_on = stack_pointer() > before || (is_signal && ++signals <= most_signals) ||
+                         (listed == 0 && walk_.convention_->architecture == Architecture::arm64);
+    if (outcome && (!goes_on || listed >= most_listed_frames))
+      outcome = ReadOutcome::malformed("it does not lead up the stack");
+    if (!outcome) {
+      const Module *module = walk_.target_->find_module(out_.frames.back().ip);
+      out_.why_no_native = (module ? std::string(module->file_name()) : "no module") + ": " + text_of(outcome);
+      return;
+    }
+  }
+}
+
 // True if collections must wait for the thread. They need not while it waits, or is in native code that leaves a Frame.
 bool OneWalk::runs_managed_code() const {
   return walk_.cooperative_ && memory_.try_load<u32>(thread_.address + *walk_.cooperative_) == 1u;
@@ -243,10 +280,11 @@ void OneWalk::leave_native() {
   }
   NativeFrames native(*walk_.target_, *walk_.convention_);
   Registers at = registers_;
+  bool is_exact = true;
   auto stack_pointer = [&] { return at.get(walk_.convention_->stack_pointer).value_or(0); };
   for (u64 i = 0; i < most_native_frames; ++i) {
     const Address before = stack_pointer();
-    if (const ReadOutcome outcome = native.leave(i == 0, at);
+    if (const ReadOutcome outcome = native.leave(is_exact, at);
         !outcome && ((i && !is_stub(at.ip)) || !take_return_address(at)))
       return doubt_in_native(outcome);
     if (stack_pointer() <= before || stack_pointer() >= limit || at.ip == 0)
@@ -341,6 +379,8 @@ WalkedStack OneWalk::run() {
         break;
       }
       const CodeBlock *code = find(registers_.ip);
+      if (!code && !out_.frames.empty() && out_.frames.back().kind == StackFrame::Kind::method)
+        list_native(false); // a managed method was called from here
       if (code ? !step_managed(*code) : !step_explicit())
         break;
     }
@@ -598,7 +638,7 @@ StackWalk::StackWalk(const Target &target, const ContractDescriptor &descriptor,
     registers_.emplace(thread.id, &thread);
 }
 
-WalkedStack StackWalk::walk(const ThreadData &thread) const {
+WalkedStack StackWalk::walk(const ThreadData &thread, NativeFrames *native) const {
   if (!convention_ || (!encoding_ && convention_->architecture != Architecture::x86)) {
     WalkedStack out;
     out.thread = thread.address;
@@ -606,7 +646,7 @@ WalkedStack StackWalk::walk(const ThreadData &thread) const {
     out.unknown_from = thread.stack_limit.value_or(0);
     return out;
   }
-  return OneWalk(*this, thread).run();
+  return OneWalk(*this, thread, native).run();
 }
 
 } // namespace dnheap

@@ -14,6 +14,8 @@
 
 namespace dnheap {
 
+class NativeFrames;
+
 class StackWalk {
 public:
   // Returns the managed code at an address; nullopt: none. May throw Error if that is unknown.
@@ -24,8 +26,11 @@ public:
   // The missing values without which no stack is walked; empty: none is missing.
   const std::string &why_not() const { return why_not_; }
 
-  // Never throws if data is not in the dump: the result has the reason.
-  WalkedStack walk(const ThreadData &thread) const;
+  // Never throws if data is not in the dump: the result has the reason. With `native`, lists the native frames, too, as
+  // far as they can be unwound: they change nothing of the managed ones.
+  WalkedStack walk(const ThreadData &thread, NativeFrames *native = nullptr) const;
+  // Null: stacks of this processor are not understood.
+  const CallingConvention *convention() const { return convention_; }
 
 private:
   const Target *target_;

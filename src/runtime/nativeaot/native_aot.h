@@ -28,7 +28,8 @@ public:
   std::vector<ThreadData> threads(Notes &notes) const override;
   // Only the details whose fields the debug file names.
   ThreadDetails thread_details(const ThreadData &thread) const override;
-  WalkedStack follow_stack(const ThreadData &thread) const override { return stacks_.walk(thread); }
+  // Lists native frames in any case, since it cannot pass them otherwise.
+  WalkedStack follow_stack(const ThreadData &thread, ListedFrames) const override { return stacks_.walk(thread); }
   MethodText method_text(Address code) const override;
   std::optional<ContinuationLayout> continuation_layout() const override;
   bool is_continuation(Address method_table) const override { return types_->is_continuation(method_table); }

@@ -137,7 +137,7 @@ public:
       } else if (is_runtime_library(module.file_name()) || native_aot.contains(module.base)) {
         if (lacks_native_constants(target_, module) && ++libraries <= max_libraries)
           module.inferred |= find_file(module, fit_native_file);
-      } else if (!native_aot.empty() && may_be_on_stacks(target_, module) && ++native_modules <= max_native_modules) {
+      } else if (may_be_on_stacks(target_, module) && ++native_modules <= max_native_modules) {
         find_file(module, fit_native_file, false);
       } else if (is_assembly(module.file_name()) && ++assemblies <= max_assemblies &&
                  (lacks_metadata(target_, module) || lacks_code(target_, module))) {
