@@ -79,7 +79,7 @@ public:
     if (result == SQLITE_NOMEM)
       throw std::bad_alloc();
     if (result != SQLITE_OK)
-      throw Error("cannot write to " + path + ": " + sqlite3_errmsg(handle_) + "; nothing of it is left");
+      throw Error("cannot write to " + path + ": " + sqlite3_errmsg(handle_) + "; no file is left");
   }
   u64 changes() const { return static_cast<u64>(sqlite3_changes64(handle_)); }
 

@@ -206,8 +206,8 @@ private:
                  "it is the length of the thread list");
     }
     d_.descriptor.missing["ThreadStore"] =
-        std::to_string(candidates.size()) +
-        " candidates; each must pass: it leads to a list of threads with ids of the target's threads";
+        "none of " + std::to_string(candidates.size()) +
+        " candidates leads to a list of threads with ids of the target's threads";
     return false;
   }
 
