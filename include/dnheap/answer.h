@@ -1,6 +1,6 @@
 // Answer: the answer of a verb (dnheap/verb.h): facts, completeness and tables, as values or as text, JSON or CSV.
-// Valid as long as its Snapshot; one thread. Rows are produced one by one and cost no memory, whatever the length of a
-// table. So they can be read only once, by for_each_row() or write().
+// Valid as long as its Snapshot; use it from the Snapshot's thread. Rows are produced one by one and cost no memory,
+// whatever the length of a table. So they can be read only once, by for_each_row() or write().
 #pragma once
 #include "dnheap/heap.h"
 
@@ -9,7 +9,8 @@
 
 namespace dnheap::DNHEAP_ABI {
 
-// One cell or a part of it. A view: valid until the next row, or as long as the Answer.
+// A cell of a row, or a part of one. It does not own its data: it is valid until the next row is read, or, outside of
+// rows, as long as the Answer.
 class Value {
 public:
   enum class Kind : std::uint8_t { absent, boolean, integer, real, text, list, record };
@@ -92,7 +93,7 @@ struct WriteOptions {
   std::uint64_t top = 0;  // most rows of each table; 0 = all
   bool exact = false;     // text: bytes as digits
   bool verbose = false;   // text: every gap
-  std::string table = {}; // only this one; empty = all (CSV: the first)
+  std::string table = {}; // write only the table of this name; empty = all (CSV: the first)
   unsigned threads = 0;   // threads that format large tables in JSON and CSV; 0 = one per processor
   // The rest is for text only. The library does not ask the terminal; use terminal_width() of dnheap/program.h.
   std::uint64_t width = 0; // widest table line: names are shortened, rows folded; 0 = no limit

@@ -83,10 +83,10 @@ public:
   // Returns everything that the objects reach, the objects included, even if other objects hold it, too. Costs one
   // search.
   Retained closure(std::span<const ObjectId> objects) const;
-  // Returns the path from the nearest root. Paths from precise roots win over shorter ones from conservative roots. One
-  // breadth-first search, 4 bytes per object. Nullopt: no root reaches it.
+  // Returns the path from the nearest root. Paths from precise roots win over shorter ones from conservative roots.
+  // Costs one breadth-first search and 4 bytes per object. Nullopt: no root reaches it.
   std::optional<Path> shortest_path(ObjectId object) const;
-  // Returns a shortest path from each owner that reaches it, for the nearest `most` owners. One search over
+  // Returns a shortest path from each owner that reaches it, for the nearest `most` owners. Costs one search over
   // referrers().
   std::vector<Path> paths_from_owners(ObjectId object, std::uint64_t most) const;
 

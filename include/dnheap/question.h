@@ -63,12 +63,12 @@ struct Question {
   std::optional<std::pair<Address, Address>> range = {}; // [first, second)
   Life life = Life::any;
   std::string refers_to = {};       // a generation, or "younger": only objects that refer to an object there
-  std::optional<Address> near = {}; // only things around this address
+  std::optional<Address> near = {}; // only what lies around this address in memory
   std::optional<Address> from = {}; // the object where the path begins, instead of a root
   std::string struct_type = {};     // the type at the subject: a MethodTable's address, or a type's name
 
   bool no_stacks = false;                        // ignore roots on stacks
-  bool all = false;                              // not just the shortest path
+  bool all = false;                              // more than the usual: all owners' paths, all threads' stacks, …
   bool closure = false;                          // also the size of everything the object reaches
   bool tree = false;                             // the dominator tree instead of sums
   std::optional<std::uint64_t> depth = {};       // levels of a tree; 4 if not given
@@ -79,7 +79,7 @@ struct Question {
   std::vector<std::string> symbol_folders = {};  // folders with .pdb files, in addition to those beside the modules
   std::string output = {};                       // the file to write, for verbs that write one
   std::string as = {};                           // the kind of file, one of the verb's words for it
-  std::optional<Address> around = {};            // the object in the middle
+  std::optional<Address> around = {};            // the object in the middle of a neighbourhood
   std::optional<std::uint64_t> limit = {};       // most objects of a neighbourhood, or most rows
   std::uint64_t timeout = 0;                     // most seconds for a question in SQL; 0 = no limit
   std::uint64_t interval = 0;                    // seconds between one dump and the next; 0 = from the dumps' own times
@@ -87,7 +87,7 @@ struct Question {
   std::string record = {};                       // the file to which the caller writes the record
   std::vector<std::string> no_instances_of = {}; // types that must have no live objects
   bool plain = false;                            // all owners are equal, without ranks
-  std::vector<std::string> hubs = {};            // types whose objects own by themselves, in addition to the known ones
+  std::vector<std::string> hubs = {};            // types whose objects are owners, in addition to the known ones
   bool raw = false;                              // show each step, also those that are otherwise folded
 
   std::string by = {};       // one of the verb's words for it; empty = the verb's default
@@ -99,7 +99,7 @@ struct Question {
 };
 
 struct QuestionOption {
-  enum class Several : std::uint8_t { last_counts, refused, all_count }; // if it is given twice
+  enum class Several : std::uint8_t { last_counts, refused, all_count }; // what counts if the option is given twice
 
   const char *name;  // "type-exact"
   const char *value; // what help calls its value: "NAME"; null: it takes none

@@ -1,7 +1,8 @@
-// Roots: everything that keeps objects alive by itself, each with its kind and, if the runtime knows it, its name:
-// handles, the finalizer queue, static fields, thread statics, stacks. And Liveness: the objects that roots reach.
-// Values of one word, valid as long as their Snapshot; use them from its thread. Roots cost a walk, and a second for
-// millions of handles; Liveness reads every live object once, in parallel, and keeps a bit per place of the heap.
+// Roots: the places that count as alive from the start, and so keep alive the objects to which they refer: handles, the
+// finalizer queue, static fields, thread statics, stacks. Each root has its kind and, if the runtime knows it, its
+// name. Liveness: the objects that roots reach. Values of one word, valid as long as their Snapshot; use them from its
+// thread. Roots cost a walk, and a second for millions of handles; Liveness reads every live object once, in parallel,
+// and keeps a bit per place of the heap.
 #pragma once
 #include "dnheap/type.h"
 

@@ -1,6 +1,6 @@
 // watch(): looks at a running process regularly, without stopping it, and takes a small core, as the verb `extract`
 // does, when its memory exceeds a limit. Linux. A look takes milliseconds; a core takes as long as `extract`, and the
-// process stands still while its memory is copied. One thread; ends when Progress is cancelled.
+// process stands still while its memory is copied. Runs on the calling thread; also ends when Progress is cancelled.
 #pragma once
 #include "dnheap/snapshot.h"
 

@@ -35,7 +35,7 @@ std::vector<ColouredStretch> Coloring::stretches() const {
     add(claims_[i], places_.size() + i);
   std::sort(borders.begin(), borders.end(), [](const Border &a, const Border &b) { return a.at < b.at; });
 
-  std::set<u64> places;                 // those that cover the current byte
+  std::set<u64> places;                 // claims that cover the current byte
   std::set<std::pair<u32, u64>> claims; // colour and number of the claims to the current byte
   std::vector<ColouredStretch> out;
   Address from = 0;

@@ -148,7 +148,7 @@ void CrossEdges::sort(u32 bucket, Sorted &out) const {
   for (u64 i = 1; i < out.first.size(); ++i)
     out.first[i] += out.first[i - 1];
   out.sources.resize(total);
-  // The increments leave each entry of `first` where the next one began.
+  // The increments have moved each entry of `first` to where the next entry began.
   each([&](u32 i, u32 source) { out.sources[out.first[i]++] = source; });
   for (u64 i = out.first.size() - 1; i > 0; --i)
     out.first[i] = out.first[i - 1];

@@ -13,7 +13,7 @@ constexpr u64 chunk = u64{1} << 20;       // edges handed out to a thread at onc
 constexpr u64 object_part = u64{1} << 18; // objects per part, in whole words of bits
 
 // Two bits per object. Both are set for objects that have references of their own. For other objects the low bit means
-// one reference was seen, the high bit that two were.
+// that one reference to the object was seen, the high bit that two were.
 class SeenTwice {
 public:
   SeenTwice(const Edges &edges, unsigned threads) : words_((edges.objects() + 31) / 32) {
@@ -193,7 +193,7 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   u64 objects = edges.objects();
   u64 most = objects + owners.count + 1;
   if (most > most_objects)
-    throw Error("more than 4 billion objects and roots: dominators number them with 32 bits");
+    throw Error("there are more than 4 billion objects and roots: the dominator tree can number no more");
   left_out = ObjectBits(objects);
   u64 leaves = 0;
   {

@@ -7,7 +7,7 @@
 namespace dnheap {
 namespace {
 
-// Two members are reused for these once all vertices are linked.
+// Once all vertices are linked, two members of Vertex are free, and hold these two values.
 u32 &jump(Vertex &v) { return v.ancestor; } // an ancestor far up, chosen so that a climb takes O(log n) steps
 u32 &depth(Vertex &v) { return v.semi; }    // in the dominator tree
 
@@ -65,7 +65,7 @@ private:
     path_.clear();
     for (; vertex_[u].ancestor > v; u = vertex_[u].ancestor)
       path_.push_back(u);
-    u32 ancestor = vertex_[u].ancestor, least = vertex_[u].semi; // those of the topmost linked vertex
+    u32 ancestor = vertex_[u].ancestor, least = vertex_[u].semi; // members of the topmost linked vertex
     for (u64 i = path_.size(); i-- > 0;) {
       Vertex &here = vertex_[path_[i]];
       here.ancestor = ancestor;

@@ -12,7 +12,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 entries_per_bucket = 16384; // so that a bucket fits a processor's cache when sorted
+constexpr u64 entries_per_bucket = 16384; // makes a bucket fit a processor's cache while it is sorted
 constexpr unsigned most_bucket_bits = 8;
 
 // Assigns each entry of one bucket to a group, in the order of arrival.

@@ -10,7 +10,7 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 least_share = 8; // one eighth of all references
+constexpr u64 least_share = 8; // an object with one eighth of all references or more may fan out
 
 ObjectId with_most_references(const Edges &edges, unsigned threads) {
   constexpr u64 part_size = u64{1} << 18;

@@ -1,9 +1,9 @@
 // FannedOut: objects whose dominator is known before any search. If one object, usually an array, has a large share of
-// all references (the list of all orders, the table of a cache), it directly dominates every object it refers to that
-// cannot be reached without it: all paths to such an object lead through the array, and the array's own reference
-// bypasses everything between. Other references to these objects change nothing, and they are the ones that jump around
-// in memory. Costs a look at each object's reference count, a search that avoids the array (given up when it finds
-// much), and one look at each reference; two bits per object.
+// all references (the list of all orders, the table of a cache), it directly dominates those of its targets that cannot
+// be reached without it. All paths to such a target lead through the array, and the array's own reference avoids every
+// object that lies between on other paths. Other references to these objects change nothing, and they are the ones that
+// jump around in memory. Costs a look at each object's reference count, a search that avoids the array (given up when
+// it finds much), and one look at each reference; two bits per object.
 #pragma once
 #include "algorithms/edges.h"
 #include "algorithms/owners.h"

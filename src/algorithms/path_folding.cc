@@ -120,7 +120,7 @@ private:
     const u32 run = move.count == Count::two || move.count == Count::closed_then_two ? 2
                     : move.count == Count::one_more                                  ? run_[from] + 1
                                                                                      : run_[from];
-    // The entries start as zero. Not writing zeros again keeps their pages unused.
+    // The entries start as zero. Zeros are not written again, so pages that have nothing else take no memory.
     if (closed_at)
       closed_at_[to] = closed_at;
     if (run)
@@ -210,10 +210,10 @@ private:
   std::unordered_map<PathState, u32> by_state_;
   std::vector<u32> way_;
   u64 steps_ = 0;
-  u32 last_ = 0; // the group that was added to last
+  u32 last_ = 0; // the group to which an instance was added last
   // By ObjectId, for objects on a path:
   LargeArray<PathState> state_;
-  LargeArray<u32> run_;       // turns of the open repeat, or of the last one before
+  LargeArray<u32> run_;       // turns of the open repeat; if none is open, of the last closed one
   LargeArray<u32> closed_at_; // the object on the path where the last closed repeat had its last turn
 };
 

@@ -1,7 +1,7 @@
 // fold_paths: merges the paths to many objects by owner and sequence of fields, with repeats folded: a list's
 // thousandth item is held like its first one, by `._head`, `._next` 0 to 999 times, `._item`. Repeats of one to four
 // labels are folded. Costs 12 bytes per object on such a path, one call of a label function per such object, and
-// bounded memory for distinct sequences; one thread.
+// bounded memory for distinct sequences. Runs on the calling thread.
 #pragma once
 #include "algorithms/shortest_paths.h"
 #include "base/watch.h"

@@ -1,6 +1,6 @@
 // PathStates: the state machine that folds sequences of labels (see path_folding.h). A state stands for all sequences
 // that differ only in how often their repeats are repeated. The last repeat may be open, in the middle of its next
-// turn. States share their prefixes. For one thread.
+// turn. States share their prefixes. Not for several threads at once.
 #pragma once
 #include "base/integers.h"
 

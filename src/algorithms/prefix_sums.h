@@ -29,7 +29,7 @@ private:
   static constexpr u64 block_size = 256, blocks_at_once = 256, is_wide = u64{1} << 63;
 
   LargeArray<u32> within_; // count + 1 entries
-  LargeArray<u64> bases_;  // by block; or the index in wide_ where its sums begin
+  LargeArray<u64> bases_;  // by block: its base; for a wide block, the index in wide_ where its sums begin
   std::vector<u64> wide_;
 };
 

@@ -10,7 +10,7 @@
 namespace dnheap {
 namespace {
 
-constexpr u64 worth_sharing = 8192; // least waiting objects that are worth a second thread
+constexpr u64 worth_sharing = 8192; // a second thread is worth starting from this many waiting objects on
 constexpr u64 part_size = 2048;     // objects handed out to a thread at once
 
 // Sums the objects whose bits are set.

@@ -28,7 +28,7 @@ void ShortestPaths::begin(std::span<const OwnedRoot> roots, Level &level) {
   for (const OwnedRoot &root : roots) {
     u64 object = static_cast<u32>(root.object), from = 1 + edges_.objects() + static_cast<u32>(root.owner);
     if (from > ~u32{0})
-      throw Error("more than 4 billion objects and roots: paths number them with 32 bits");
+      throw Error("there are more than 4 billion objects and roots: the search for paths can number no more");
     if (object < edges_.objects() && !closed_.test(object)) {
       const FoundFrom::Meeting meeting{static_cast<u32>(object), static_cast<u32>(from)};
       from_.put({&meeting, 1}, true, [&](u32 first) { level.list.push_back(first); });
@@ -77,7 +77,7 @@ void ShortestPaths::close(Level &level) {
 
 template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objects, bool alone, Meet meet) {
   constexpr u64 ahead = 16;
-  std::array<FoundFrom::Meeting, FoundFrom::most_at_once> meetings; // wait until the memory they write to has arrived
+  std::array<FoundFrom::Meeting, FoundFrom::most_at_once> meetings; // wait for the prefetch of what they write to
   u64 waiting = 0;
   auto hold = [&] {
     from_.put(std::span(meetings).first(waiting), alone, meet);

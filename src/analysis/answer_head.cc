@@ -69,7 +69,8 @@ report::Completeness completeness(const Snapshot &snapshot, HeapSum sum) {
   if (const std::string &why = snapshot.runtime().why_no_heap(); !why.empty()) {
     out.has_heap = false;
     out.notes.add(Subject::heap, Effect::liveness, why);
-    out.notes.add("only objects in those pieces of the heap that are in the dump are counted, named and followed");
+    out.notes.add("the dump has only pieces of the heap: objects elsewhere are not counted, and their references are "
+                  "not followed");
   }
   out.notes.add_all(heap.notes());
   if (walk)
@@ -185,7 +186,7 @@ void add_name_notes(const Snapshot &snapshot, report::Answer &answer) {
   if (snapshot.runtime().descriptor().missing.contains("MethodTable.Module"))
     for (const Provenance &p : snapshot.target().provenance)
       if (remedy.empty() && p.outcome != Provenance::Outcome::used)
-        remedy = p.module + " would have them: " + p.reason;
+        remedy = p.module + " would have the names: " + p.reason;
   for (Note note : snapshot.runtime().types().notes()) {
     note.subject = Subject::type_names;
     note.remedy = std::exchange(remedy, "");

@@ -35,7 +35,7 @@ void add_root_notes(const Snapshot &snapshot, report::Answer &answer);
 // Adds none if the answer's notes or its table `problems` show this already.
 void add_stack_notes(const Snapshot &snapshot, report::Answer &answer);
 
-// Notes that so many references of live objects lead to no object: the objects behind them count as dead.
+// Adds a note that this many references of live objects lead to no object: the objects behind them count as dead.
 void add_reference_notes(u64 bad, report::Answer &answer);
 // The same for answers that use the graph. Marks the heap only if the graph has such references.
 void add_reference_notes(const Snapshot &snapshot, report::Answer &answer);

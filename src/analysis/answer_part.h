@@ -23,7 +23,7 @@ enum class AnswerPart : u8 {
   thread_ids,
   segments,
   gc,
-  suspended_calls, // of methods that the runtime suspends itself
+  suspended_calls, // calls of runtime-async methods, which the runtime suspends
   loader_heaps,
   assembly_flags,
   source, // the source of the layout

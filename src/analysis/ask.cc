@@ -27,7 +27,7 @@ void check_subject(const Verb &verb, const Question &question) {
     check_word(verb.subject.name, question.subject, verb.subject.among());
 }
 
-// The passes of a question are foreseen while it is answered; whoever holds the snapshot may ask for any afterwards.
+// While a question is answered, the Snapshot expects only the passes of its plan; afterwards it expects all passes.
 class Foreseen {
 public:
   Foreseen(Snapshot &snapshot, Passes passes) : snapshot_(snapshot) { snapshot_.foresee(passes); }

@@ -9,8 +9,8 @@
 namespace dnheap {
 
 // Adds the notes for an answer with these parts: one per part, with the missing values' names. A value that is the key
-// of another note needs none, but that note gets the value's effect. A note has an effect if figures about live
-// objects, or about bytes outside of objects, may be wrong.
+// of another note gets no second note, but that note gets the value's effect. A note has an effect if figures about
+// live objects, or about bytes outside of objects, may be wrong.
 void add_missing_parts(const ContractDescriptor &descriptor, AnswerParts wanted, Notes &notes);
 
 // Returns the parts in the verb's row, and those that decide what is alive if the question uses references.

@@ -1,4 +1,4 @@
-// Question: the public one, dnheap/question.h, under the names that the parts behind it have.
+// Brings the public Question of dnheap/question.h into namespace dnheap, for all code behind the public headers.
 #pragma once
 #ifndef DNHEAP_INSIDE // see dnheap/address.h
 #define DNHEAP_INSIDE

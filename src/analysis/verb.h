@@ -21,7 +21,7 @@ using AnswerFunction = report::Answer (*)(const Snapshot &snapshot, const Questi
 // Returns the work that the question needs. May throw UsageError if options exclude each other.
 using PlanFunction = Plan (*)(const Question &question);
 
-// A list of words in a row.
+// A list of words in a verb's row, for example of its tables.
 class Words {
 public:
   static constexpr u64 most = 32;
@@ -64,18 +64,18 @@ struct Verb {
   // The parts of the answer that need the runtime's description; the answer gets a note if a value for one of them is
   // missing.
   AnswerParts parts = {};
-  bool tells_missing_parts = false; // the answer shows itself which values are missing, and stays right without them
+  bool tells_missing_parts = false; // the answer itself shows which values are missing, and stays right without them
   bool looks_for_framework = false; // looks for objects of .NET's own types, by their names
   PlanFunction plan = [](const Question &) { return Plan(); };
   AnswerFunction answer = nullptr;
-  // For a verb without a target, replaces `answer`; if the verb also has `answer`, used when no target is given. May
-  // throw as that does.
+  // Replaces `answer` in a verb without a target. A verb that has both uses this one if no target is given. May throw
+  // as `answer` does.
   report::Answer (*answer_alone)(const Question &question, const Watch &watch) = nullptr;
-  // For a verb that looks at records of its targets (record.h), replaces `answer`; ask() does not run such a verb. Its
+  // Replaces `answer` in a verb that looks at records of its targets (record.h); ask() does not run such a verb. Its
   // plan is that of one record. May throw as `answer` does.
   report::Answer (*answer_records)(std::span<const Record> records, const Question &question) = nullptr;
   bool takes_several = false;   // takes several targets
-  bool takes_each = false;      // each of several targets is answered by itself, one after the other
+  bool takes_each = false;      // answers several targets one after the other, each with its own answer
   const char *format = nullptr; // default format of its answers; null: the usual one
   // -o is required and names the file that the verb makes; the answer goes to standard output.
   bool makes_file = false;

@@ -188,7 +188,7 @@ std::vector<Table> Answer::tables() const {
 }
 
 Table Answer::table(std::string_view name) const {
-  // If two have that name, one of them is for people; return the one for data.
+  // If two tables have that name, one of them is for people: returns the other one, which is for data.
   for (bool data : {true, false})
     for (const Table &table : tables())
       if (table.name() == name && (!data || table.in_data()))

@@ -1,6 +1,6 @@
 // State: the object behind a public Snapshot and everything it returns: the internal Snapshot, and further results that
-// public functions keep. For the files of this folder, which only convert internal values into public ones. One thread
-// at a time.
+// public functions keep. For the files of this folder, which only convert internal values into public ones. Not for
+// several threads at once.
 #pragma once
 #include "algorithms/reach.h"
 #include "analysis/objects/field_values.h"

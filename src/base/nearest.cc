@@ -9,7 +9,7 @@ namespace dnheap {
 
 namespace {
 
-// Optimal string alignment distance; rows of the classic table, three of them kept.
+// Returns the optimal string alignment distance. Keeps three rows of the classic table.
 u64 changes_between(std::string_view a, std::string_view b) {
   std::vector<u64> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (u64 j = 0; j <= b.size(); ++j)

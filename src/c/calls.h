@@ -29,7 +29,7 @@ template <class Struct> void check_size(const char *function, const Struct &of) 
     throw UsageError(std::string(function) + ": the struct's size is not set");
 }
 
-// Copies as much of `from` as the caller knows; the size stays the caller's.
+// Copies as much of `from` as the caller's version of the struct has; `to` keeps the size that the caller has set.
 template <class Struct> void fill(Struct &to, Struct from) {
   from.size = to.size;
   std::memcpy(&to, &from, std::min(to.size, sizeof(Struct)));

@@ -34,7 +34,7 @@ void Opened::run(const std::function<void()> &work) {
     if (!on_progress_)
       return;
     const Progress::Now now = progress_.now();
-    // Read while it changes, so the values may belong to two different passes.
+    // The Progress changes while it is read, so the values may belong to two different passes.
     const dnheap_progress told = {now.pass, now.total ? std::min(now.done, now.total) : now.done, now.total,
                                   now.objects};
     try {

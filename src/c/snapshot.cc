@@ -1,4 +1,4 @@
-// Opens snapshots, and answers questions about the whole.
+// Opens snapshots, and answers questions about a snapshot as a whole.
 #include "c/opened.h"
 #include "dnheap/version.h"
 

@@ -1,5 +1,6 @@
 // Answers the question of a command line: with a Snapshot that is opened for it, with records of several dumps, or with
-// neither. Costs what the verb costs; one thread. For the program, and for the C interface, which takes the same words.
+// neither. Costs what the verb costs. Not for several threads at once. For the program, and for the C interface, which
+// takes the same words.
 #pragma once
 #include "cli/options/options.h"
 

@@ -1,15 +1,14 @@
 #include "cli/browser.h"
 
-// The second needs the first.
-// clang-format off
-#include <windows.h>
+// The second header needs the first one. clang-format off
 #include <shellapi.h>
+#include <windows.h>
 // clang-format on
 
 namespace dnheap::cli {
 
 void open_browser(const std::string &url) {
-  DWORD mode = 0; // with a console somebody may be there
+  DWORD mode = 0; // if there is a console, somebody may sit at the screen
   if (::GetConsoleMode(::GetStdHandle(STD_ERROR_HANDLE), &mode))
     ::ShellExecuteA(nullptr, "open", url.c_str(), nullptr, nullptr, SW_SHOWNORMAL);
 }

@@ -106,7 +106,7 @@ std::string bash_options(std::span<const Verb> verbs) {
   return out;
 }
 
-// Completes what follows the verb: files, its own words, or nothing if it cannot be guessed.
+// Completes what follows the verb: files, the verb's own words, or nothing if no word can be guessed.
 std::string bash_subjects(std::span<const Verb> verbs) {
   std::string out;
   for (const Verb &verb : verbs) {

@@ -1,7 +1,7 @@
-// For the one-file program: replacements for library functions that this program never uses. They keep out parts of the
-// C library that would be needed as shared libraries at run time, and a quarter of a megabyte. libevent can look up
-// names of hosts, services and protocols, but this program listens on a numeric address and looks nothing up. libstdc++
-// names the exception that ends a program, but this program catches all of them.
+// For the one-file program: replacements for library functions that this program never uses. Without them, the program
+// would need parts of the C library as shared libraries at run time, and be a quarter of a megabyte larger. libevent
+// can look up names of hosts, services and protocols, but this program listens on a numeric address and looks nothing
+// up. libstdc++ names the exception that ends a program, but this program catches all of them.
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>

@@ -74,7 +74,7 @@ Json target_schema(const Verb &verb, const std::vector<std::string> &names) {
   Json one = {{"type", "string"}, {"enum", names}};
   if (verb.takes_several)
     return {{"type", "array"}, {"items", one}, {"minItems", 2}, {"description", "which dumps, the oldest first"}};
-  one["description"] = names.size() > 1 ? "which dump" : "the dump; there is one";
+  one["description"] = names.size() > 1 ? "which dump" : "the only dump that is open";
   return one;
 }
 

@@ -6,8 +6,8 @@ namespace dnheap {
 
 namespace {
 
-// Makes an error such as "the offset of Thread.LinkNext is neither published …: discovered 8, 16; tables none; each
-// must pass: …"
+// Makes an error such as "the offset of Thread.LinkNext is neither published …: discovered 8, 16; tables none; exactly
+// one must pass: …"
 MissingValue missing_value(const ContractDescriptor &descriptor, const char *what, const std::string &name) {
   auto why = descriptor.missing.find(name);
   return MissingValue(std::string("the ") + what + " " + name +

@@ -364,13 +364,13 @@ ParsedJson parse_descriptor_json(std::string_view json, std::span<const u64> poi
   add_globals(out.descriptor, member(root, "globals"), pointer_data);
   if (const Json *contracts = root.find("contracts")) {
     if (!contracts->is_object())
-      throw Error("its contracts are not an object");
+      throw Error("in its JSON, \"contracts\" is not a JSON object");
     for (const auto &[name, value] : contracts->members())
       add_contract(out.descriptor, name, contract_version(name, value));
   }
   if (const Json *subs = root.find("subDescriptors")) {
     if (!subs->is_object())
-      throw Error("its sub-descriptors are not an object");
+      throw Error("in its JSON, \"subDescriptors\" is not a JSON object");
     for (const auto &[name, value] : subs->members()) {
       Global global = global_of(name, value, pointer_data);
       if (!global.indirect)

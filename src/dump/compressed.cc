@@ -21,13 +21,13 @@ namespace dnheap {
 namespace {
 
 constexpr u64 step = 4 << 20;                          // bytes of input or output between two Progress updates
-constexpr u64 smallest_step = 64 << 10;                // for files that are smaller themselves
+constexpr u64 smallest_step = 64 << 10;                // for files smaller than `step`
 constexpr int largest_window = 27;                     // log2; larger windows need zstd's option --long
 constexpr u64 most_windows = u64{1} << largest_window; // bytes, for all threads together
 constexpr u64 reach = u64{256} << 20;                  // bytes of the compressed file searched for frames at a time
 constexpr u64 small = 32 << 20;                        // bytes, compressed or not: always goes into memory
 constexpr u64 share_of_memory = 4;                     // contents may take one quarter of the free memory
-constexpr u64 first_bytes = 1 << 20;                   // decompressed first to find the inner headers
+constexpr u64 first_bytes = 1 << 20;                   // so many are decompressed first, to find the dump's own headers
 constexpr u64 least_slack = 64 << 20;                  // extra bytes accepted after the length from the headers
 
 bool is_zstd(Bytes file) {
@@ -195,8 +195,8 @@ private:
       problem_ = "could not be read to their end: " + loss_->reason;
     else if (!done.error.empty() && done.ended)
       doubt_ = fmt::format(
-          "a checksum of the {} data does not match, before byte {} of {}: any of the decompressed bytes may be wrong",
-          Decoder::name, file_.size() - rest_.size(), file_.size());
+          "a checksum before byte {} of {} does not match the {} data: any of the decompressed bytes may be wrong",
+          file_.size() - rest_.size(), file_.size(), Decoder::name);
     else if (!done.error.empty())
       problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
     else if (!ended_ && rest_.empty() && done.written < std::min<u64>(buffer.size(), left_))

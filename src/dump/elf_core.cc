@@ -200,7 +200,8 @@ void read_memory(const std::vector<ElfSegment> &segments, Format format, Bytes f
 // At a stack with a lightweight guard page (kernel 6.13 and later) gcore stops reading and writes zeros for the rest of
 // the stack.
 void note_lost_stacks(Target &target) {
-  constexpr u64 looked_at = 512; // bytes from the stack pointer; a thread in a system call has return addresses there
+  // Bytes from the stack pointer on: they hold return addresses if the thread is in a system call.
+  constexpr u64 looked_at = 512;
   u64 lost = 0;
   for (const Thread &thread : target.threads) {
     Bytes top = target.memory.view(thread.stack_pointer, looked_at);

@@ -14,8 +14,8 @@ constexpr u64 most_notes = 65536;
 constexpr u64 most_files = 1 << 20; // sixteen times the kernel's default limit for mappings
 constexpr u64 most_auxv = 1024;
 
-// True for Linux's signals that end a process unless it handles them: not those that stop or continue it, or only
-// notify it. Their numbers are the same on all processors that dnheap supports.
+// True for Linux's signals that end a process unless the process handles them. False for signals that stop or continue
+// a process, or only notify it. Their numbers are the same on all processors that dnheap supports.
 bool ends_processes(u32 signal) {
   constexpr u32 others[] = {17, 18, 19, 20, 21, 22, 23, 28}; // SIGCHLD … SIGURG, SIGWINCH
   return signal >= 1 && signal <= 64 && std::find(std::begin(others), std::end(others), signal) == std::end(others);
@@ -192,7 +192,7 @@ CoreNotes read_core_notes(const ElfHeader &header, const std::vector<ElfSegment>
   }
   if (cut)
     target.notes.add(Subject::dump, Effect::none,
-                     "truncated: the notes end beyond the file, so threads or modules are missing");
+                     "truncated: the file ends before its ELF notes do, so threads or modules are missing");
   if (left == 0)
     target.notes.add(Subject::dump, Effect::none, fmt::format("only the first {} notes were read", most_notes));
   return reader.finish();

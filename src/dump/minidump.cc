@@ -36,7 +36,7 @@ struct ContextLayout {
 };
 constexpr ContextLayout contexts[] = {
     {9, Architecture::x64, 8, 0x78, 17, 0xf8, 0x98},          {12, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100},
-    {0x8003, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100}, // Breakpad's first number for it
+    {0x8003, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100}, // the first number that Breakpad used for arm64
     {0, Architecture::x86, 4, 0x9c, 11, 0xb8, 0xc4},          {5, Architecture::arm, 4, 0x04, 16, 0x40, 0x38},
 };
 
@@ -210,7 +210,7 @@ private:
       thread.registers.push_back(word(context, context_->registers + r * context_->pointer_size));
   }
 
-  // Returns the threads whose context the writer could not read, according to itself.
+  // Returns the threads whose context the writer could not read, as the dump itself states.
   std::set<u64> threads_without_context() const {
     constexpr u32 invalid_context = 0x10;
     std::set<u64> out;
@@ -351,7 +351,7 @@ private:
     }
   }
 
-  // Reads memory that the process had reserved but not used: nothing is missing there.
+  // Lists the memory that the process had reserved but not used: a dump that lacks it is not incomplete.
   void read_reserved() {
     constexpr u32 mem_reserve = 0x2000;
     constexpr u64 least_entry = 40;

@@ -46,8 +46,8 @@ bool continues(const Module &module, const Growing &growing, const Extent &next)
     return next.start < *growing.elf_end;
   if (growing.pe)
     return is_section(*growing.pe, module.base, next);
-  // Without a header, use what both formats have in common: a segment is at least as far from the base as its offset in
-  // the file, and only the first one after a small header may map the file's start again.
+  // If the header is missing, use what both formats have in common. A segment is at least as far from the base as its
+  // offset in the file. Only the first segment after a small header may map the file's start again.
   u64 distance = next.start - first.start, hole = next.start - last.end;
   if (first.file_offset != 0 || next.start < last.end)
     return false;

@@ -92,7 +92,7 @@ void ExploredHeap::go_on() {
     return;
   try {
     snapshot_->foresee(all_passes);
-    give_back_free_memory(); // freed by the previous stage
+    give_back_free_memory(); // which the previous stage freed
     switch (stage_) {
     case Stage::counts: snapshot_->prepare(Pass::index | Pass::tally); break;
     case Stage::graph: snapshot_->prepare(Pass::graph | Pass::owned_roots); break;
@@ -265,7 +265,7 @@ HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
     snapshot_->forget_sizes();
   if (took > long_time)
     give_back_free_memory();
-  if (snapshot_->has_lost_memory()) { // dnheap::ask() repeats by itself; the other requests cannot
+  if (snapshot_->has_lost_memory()) { // dnheap::ask() repeats lost questions; the other requests do not
     begin_again();
     snapshot_->foresee(all_passes);
     try {

@@ -61,7 +61,7 @@ private:
   Stage stage_ = Stage::counts;
   std::string error_;
   const std::optional<Earlier> against_;
-  std::vector<Record> compared_; // the other dump's, then this one's
+  std::vector<Record> compared_; // records: the other dump's, then this one's
   std::unique_ptr<ExploredTree> tree_;
   std::unique_ptr<ExploredObjects> objects_;
 

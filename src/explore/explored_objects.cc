@@ -17,7 +17,7 @@ namespace {
 
 constexpr u64 most_rows = 1'000;   // of a page
 constexpr u64 most_recent = 8;     // objects whose referrers are cached
-constexpr u64 most_kept = 4 << 20; // referrers cached for all of these together; one alone may have more
+constexpr u64 most_kept = 4 << 20; // referrers cached for all recent objects together; a single object may have more
 constexpr u64 most_roots = 100;    // of one object
 constexpr u64 most_steps = 1'000;  // of a path: a longer one shows its first and last steps
 constexpr u64 part_size = 1 << 20;

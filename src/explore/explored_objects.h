@@ -1,6 +1,7 @@
 // ExploredObjects: one object as a browser shows it: its references and referrers, page by page, the path that holds
 // it, and search. Referrers are found by one look at all references, in parallel; those of the most recent objects are
-// cached. Paths come from a breadth-first search from all roots, done once (RankedPaths). One thread.
+// cached. Paths come from a breadth-first search from all roots, done once (RankedPaths). Not for several threads at
+// once.
 #pragma once
 #include "analysis/owners/ranked_paths.h"
 #include "explore/explored_tree.h"

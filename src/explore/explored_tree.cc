@@ -15,14 +15,14 @@ namespace dnheap::explore {
 namespace {
 
 constexpr u64 most_listed = 1'000'000; // the largest children of one place
-constexpr u64 most_recent = 8;         // places with cached children; the next number limits their children in all
+constexpr u64 most_recent = 8;         // places with cached children; most_kept limits the children of all of them
 constexpr u64 most_kept = 2 * most_listed;
 constexpr u64 most_parts = 200;   // children shown of one node of a map
 constexpr u64 most_nodes = 5'000; // of one map
 constexpr u64 most_levels = 16;
 constexpr u64 most_kinds = 12;       // types listed for merged children
 constexpr u64 most_told = 1'000'000; // merged children whose types are counted: each costs a random access
-constexpr u64 most_above = 1'000;    // dominators shown above one place: a linked list is as deep as it is long
+constexpr u64 most_above = 1'000;    // dominators shown above one place; a linked list makes the tree very deep
 
 } // namespace
 

@@ -1,6 +1,6 @@
 // ExploredTree: the dominator tree as a browser shows it: one place, its dominators, what it retains, a map some levels
 // deep. Costs the tree (Holding), and a list of the largest million children for the most recent places that have many.
-// A page of children of a place with n of them costs a look at each, once. One thread.
+// A page of children of a place with n of them costs a look at each, once. Not for several threads at once.
 #pragma once
 #include "analysis/objects/object_view.h"
 #include "analysis/owners/holding.h"

@@ -1,7 +1,7 @@
-// explore(): serves a page that shows a dump, or a live process, to the browser of this machine. It keeps one Snapshot:
-// a thread of its own opens it and computes the counts, the graph, the dominator tree and the paths from the roots, in
-// that order; between these steps, and afterwards, it answers the page's questions. Memory: that of `retained`, 4 to 8
-// bytes per object for the paths, and 64 MiB of cached answers. The calling thread serves meanwhile.
+// explore(): serves a page that shows a dump, or a live process, to the browser of this machine. It keeps one Snapshot,
+// which a second thread opens. That thread computes the counts, the graph, the dominator tree and the paths from the
+// roots, in that order. Between these steps, and afterwards, it answers the page's questions. Memory: that of
+// `retained`, 4 to 8 bytes per object for the paths, and 64 MiB of cached answers. The calling thread serves meanwhile.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -12,9 +12,9 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr u64 most_objects = 150; // with everything that the page shows of an object
-constexpr u64 most_shown = 100;   // with the names of all their fields
-constexpr u64 most_types = 12;    // with their paths and instances
+constexpr u64 most_objects = 150; // objects of which the page has everything that it can show
+constexpr u64 most_shown = 100;   // objects of which it has the names of all fields
+constexpr u64 most_types = 12;    // types of which it has the paths and the objects
 constexpr u64 most_threads = 32;
 constexpr u64 most_answer_bytes = u64{1} << 20; // for one answer, since pages are sent to people
 

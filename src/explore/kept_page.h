@@ -1,7 +1,7 @@
 // kept_page: makes the explorer's page as one file that needs neither server nor network: the same front end, with the
 // answers that people look at first inside it. For any other question the page says that the answer is missing. Costs
 // these answers: the dominator tree, the paths of some hundred objects, and a search for each type whose paths are
-// included. One thread.
+// included. Not for several threads at once.
 #pragma once
 #include "explore/explored_heap.h"
 

@@ -17,7 +17,7 @@ namespace dnheap::explore {
 
 namespace {
 
-constexpr rlim_t most_asked = 4096; // files; beyond these, connections wait for each other's end as they come
+constexpr rlim_t most_asked = 4096; // open files; with more connections, new ones wait until others end
 
 } // namespace
 

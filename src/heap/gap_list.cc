@@ -18,7 +18,8 @@ void GapList::merge(const GapList &other) {
   all.reserve(listed_.size() + other.listed_.size());
   std::merge(listed_.begin(), listed_.end(), other.listed_.begin(), other.listed_.end(), std::back_inserter(all),
              [](const Gap &a, const Gap &b) { return a.start < b.start; });
-  // The unlisted gaps of either list lie after all that it lists, so they are not among the first of both.
+  // A list's unlisted gaps lie after all its listed ones, so none of them is among the first gaps of both lists
+  // together.
   if (other.rest_start_ < other.rest_end_)
     fold({other.rest_start_, other.rest_end_, {}});
   for (u64 i = most; i < all.size(); ++i)

@@ -30,7 +30,7 @@ public:
   struct Run {
     u32 offset = 0; // from the object's MethodTable; in a repeating pattern: the bytes skipped after the run
     u32 bytes = 0;
-    bool grows = false; // by the bytes that the object has beyond its base size
+    bool grows = false; // the run is longer by the bytes that the object has beyond its base size
   };
 
   bool empty() const { return runs_.empty(); }

@@ -76,7 +76,7 @@ private:
 
   const Memory *memory_;
   u64 min_object_size_;             // kept free after an allocation context
-  std::vector<AbsentRange> absent_; // the target's, without overlaps
+  std::vector<AbsentRange> absent_; // those of the target, without overlaps
   std::vector<HeapSegment> segments_;
   Extents extents_, frozen_extents_; // of all segments, and of frozen ones, by address
   std::vector<Context> contexts_;    // sorted by pointer, none empty

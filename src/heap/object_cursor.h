@@ -1,5 +1,6 @@
-// ObjectCursor: returns the objects of the heap one by one, in address order, for streaming output. One thread; memory
-// of one batch, the objects of a MiB. Returns exactly the objects that HeapWalk visits.
+// ObjectCursor: returns the objects of the heap one by one, in address order, for streaming output. Not for several
+// threads at once. Takes the memory of one batch, the objects of a MiB. Returns exactly the objects that HeapWalk
+// visits.
 #pragma once
 #include "heap/walk.h"
 
@@ -29,8 +30,8 @@ private:
   u64 range_ = 0;    // index of the range that batch_ is from
   u64 at_ = 0;       // offset in it of the first byte after batch_
   bool started_ = false;
-  u64 losses_ = 0;                // those known not to matter
-  std::vector<std::byte> buffer_; // for ranges that are not contiguous here
+  u64 losses_ = 0;                // the number of losses of memory that did not matter
+  std::vector<std::byte> buffer_; // holds ranges that lie in several pieces of the dump
   std::optional<RangeBytes> bytes_;
 };
 

@@ -1,9 +1,8 @@
 // Finds the generation that a blocking collection was working on when the dump was taken. No contract publishes it, but
-// the heap shows it: while a collection plans, it writes before each group of adjacent survivors (a plug), over dead
-// objects, the length of the dead stretch before it, how far the group will move, and its place in a tree of plugs
-// (plug_and_gap in gcpriv.h). The walk finds no valid object there. A damaged place is not mistaken for such words: an
-// object would have to begin where the place ends, and another one exactly as far before that as the first of these
-// words says. Costs one look at each gap, and at the objects before it.
+// the heap shows it. While a collection plans, it overwrites the dead objects before each group of adjacent survivors
+// (a plug) with some words (heap/plug_words.h). The walk finds no valid object there. A damaged place is not mistaken
+// for such words: an object would have to begin where the place ends, and another one exactly as far before that as the
+// first of these words, the length of the dead stretch, says. Costs one look at each gap, and at the objects before it.
 #pragma once
 #include "heap/walk.h"
 

@@ -1,6 +1,6 @@
 // PlugWords: the words that a planning collection writes before each group of adjacent survivors (a plug), over dead
-// objects: the length of the dead stretch before it, how far the group will move, and its place in a tree of plugs.
-// gcpriv.h: plug_and_gap. Four words, the last of which is the header of the plug's first object.
+// objects. They are the length of the dead stretch before the group, how far the group will move, and its place in a
+// tree of plugs. See plug_and_gap in gcpriv.h. Four words, the last of which is the header of the plug's first object.
 #pragma once
 #include "base/bytes.h"
 

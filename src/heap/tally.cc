@@ -82,7 +82,7 @@ private:
   std::array<std::vector<Tally>, generation_count> generations_; // by type id
   std::vector<SegmentTally> segments_;
   std::optional<HeapBits::Writer> starts_;
-  std::vector<Tally> *rows_ = nullptr; // those of the current chunk's generation
+  std::vector<Tally> *rows_ = nullptr; // the rows of the current chunk's generation
   Tally free_before_, all_;
 };
 

@@ -11,9 +11,9 @@ namespace {
 constexpr unsigned longest_chain = 64;
 constexpr u64 searched = 1 << 20; // bytes searched at a time in a live process
 
-// Remembers, for words shortly ahead of a search, how many valid objects follow from there, which chains that broke
-// have shown. Later chains run into the same objects and need not follow them again, so garbage full of short chains
-// takes time proportional to its size.
+// Remembers how many valid objects follow each other from a word on, for words shortly ahead of a search. Chains of
+// objects that broke off have shown these numbers. Later chains run into the same objects and need not follow them
+// again, so garbage full of short chains takes time proportional to its size.
 class BrokenChains {
 public:
   explicit BrokenChains(u64 alignment) : alignment_(alignment) {}

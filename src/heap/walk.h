@@ -70,14 +70,16 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
                                       unsigned chain = 64);
 
 // Returns the first position in [from, until) where an object begins that ends by `limit` and has zeros where every
-// valid object has them: on 64 bits in the half of the word before it that is not its header, and behind an array's
-// length; on 32 bits in the header, unless a lock or a hash code is there. Used to resume a walk: after a half-made
-// object, only few valid objects may come before the next half-made one, and each counts. Looks at each word once.
+// valid object has them. On 64 bits, zeros are in that half of the word before the object that is not its header, and
+// behind an array's length. On 32 bits, the header is zero unless it has a lock or a hash code. Used to resume a walk:
+// after a half-made object, only few valid objects may come before the next half-made one, and each counts. Looks at
+// each word once.
 std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
                                      Format format);
 
 // A range's bytes: whole if they are contiguous here; gathered if they lie in several pieces; for a live process one
-// block at a time, so that only that much of the heap is ever held. For one thread; `buffer` is its own.
+// block at a time, so that only that much of the heap is ever held. Not for several threads at once; each needs a
+// `buffer` of its own.
 class RangeBytes {
 public:
   RangeBytes(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);

@@ -10,7 +10,8 @@ namespace {
 constexpr u32 most_files = 65536;
 constexpr u64 longest_path = 4096;
 
-// SHA-256 of ".net core bundle". The offset of the list stands before this mark; it is 0 in a program without a list.
+// The bundle's signature: SHA-256 of ".net core bundle". The 8 bytes before it are the file offset of the list of
+// bundled files; 0: none.
 constexpr std::array<unsigned char, 32> mark = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
                                                 0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
                                                 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};

@@ -34,8 +34,8 @@ public:
   // Returns the bytes of the writable sections that `memory`, which must be the target's, knows: a few pieces in a real
   // image; a hostile one is cut.
   std::vector<Range> writable_bytes(const Memory &memory) const;
-  // The same for all sections with data that the loader changes to addresses: the writable ones, and, if it also
-  // changes constants, all without code.
+  // Returns the same for all sections whose data the loader may change to addresses: the writable sections; if the
+  // loader also changes constants, all sections without code.
   std::vector<Range> relocated_bytes(const Memory &memory) const;
   // Returns the id by which the linker marks a build; empty if there is none or it is not in the memory. PE images are
   // identified by what their loader records (PeIdentity) instead.

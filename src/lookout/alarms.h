@@ -1,5 +1,6 @@
-// Alarms: decides for which conditions a core must be taken now. Each condition causes one core; it can cause another
-// one after it was false. Times are seconds of any clock that only goes forward. Costs nothing.
+// Alarms: decides for which conditions a core must be taken now. A condition that becomes true causes one core. It can
+// cause another one after it was false meanwhile, or, if it stays true, after some time. Times are seconds of any clock
+// that only goes forward. Costs nothing.
 #pragma once
 #include "lookout/condition.h"
 

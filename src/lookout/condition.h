@@ -1,4 +1,5 @@
-// Condition: when `watch` takes a core: "rss>1.5G", "gen2>800M", "container>90%", "oom". Costs nothing.
+// Condition: a state of the process in which `watch` takes a core: "rss>1.5G", "gen2>800M", "container>90%", "oom".
+// Costs nothing.
 #pragma once
 #include "lookout/figures.h"
 
@@ -14,7 +15,7 @@ struct Condition {
 // Parses one or several conditions with | between them. Throws UsageError.
 std::vector<Condition> parse_conditions(std::string_view text);
 
-// below: so far below the limit that the next time above counts as new; between: neither below nor above.
+// below: so far below the limit that exceeding it again counts as a new event; between: neither below nor above.
 enum class Level : u8 { unknown, below, between, above };
 Level level_of(const Condition &condition, const Figures &figures);
 

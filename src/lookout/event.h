@@ -12,9 +12,9 @@ struct Event {
   u64 time = 0; // seconds since 1970
   u64 pid = 0;
   std::string runtime;                 // began: ".NET 10.0.14"
-  std::vector<std::string> conditions; // those that became true; blind: those that cannot be measured; began: all
+  std::vector<std::string> conditions; // conditions that became true; blind: those that cannot be measured; began: all
   Figures figures;
-  std::string reason; // not_taken, blind, ended: why, or what that means
+  std::string reason; // the cause of not_taken, blind or ended, or what it means for the user
   std::string file;   // taken
   u64 file_bytes = 0;
   std::optional<double> pause_seconds;

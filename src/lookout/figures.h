@@ -1,5 +1,5 @@
 // Figures: a running process's memory at one moment; FiguresReader reads them without stopping the process. A look
-// reads some files of /proc, and kilobytes of the GC's data: a few milliseconds. One thread.
+// reads some files of /proc, and kilobytes of the GC's data: a few milliseconds. Not for several threads at once.
 #pragma once
 #include "base/host/control_group.h"
 #include "snapshot/live_gc.h"

@@ -10,7 +10,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 looks_until_blind = 10; // consecutive looks without figures before it is reported
+constexpr u64 looks_until_blind = 10; // after so many consecutive looks without figures, that is reported
 // Looks before the next attempt to take a core: each attempt stops the process.
 constexpr u64 looks_after_failure = 10;
 

@@ -1,6 +1,6 @@
 // Lookout: looks at a process regularly, and takes a core when a condition has become true: one at a time, and no more
 // than allowed. The process and the clock are passed in, so that tests can use their own; a real process is
-// lookout/running_process.h. One thread; memory does not grow with time.
+// lookout/running_process.h. Not for several threads at once. Its memory does not grow with time.
 #pragma once
 #include "lookout/alarms.h"
 #include "lookout/event.h"

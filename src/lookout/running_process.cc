@@ -11,7 +11,8 @@ namespace dnheap {
 
 namespace {
 
-// A core usually takes at most one part in so many of the process's own memory; most take a tenth.
+// The size of a core is usually at most the process's own memory divided by this; for most cores it is a tenth of that
+// memory.
 constexpr u64 core_share = 4;
 
 u64 free_on_disk(const std::string &folder) {

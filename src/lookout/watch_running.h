@@ -1,5 +1,5 @@
-// watch_running: runs `watch` for processes of this machine: the folder, the process, the clock, the Lookout. One
-// thread, until it is over.
+// watch_running: runs `watch` for processes of this machine: the folder, the process, the clock, the Lookout. Runs on
+// the calling thread until it is over.
 #pragma once
 #include "lookout/lookout.h"
 #include "snapshot/snapshot.h"

@@ -37,7 +37,7 @@ struct Call {
 
 struct Taken {
   std::optional<Json> answer = {};    // to send at once
-  std::optional<Call> call = {};      // if there is no answer yet: the call to make
+  std::optional<Call> call = {};      // the call to make, if the answer comes later
   std::optional<Json> cancelled = {}; // the id of a call that is no longer wanted
 };
 

@@ -1,12 +1,12 @@
 // Reads ECMA-335 metadata (II.24) in place: the bytes from 'BSJB' on, as a loaded module or its file holds them.
 //
 // parse() costs O(number of tables); a row, a string, a blob O(1). Look-ups by key (enclosing type, generic parameters,
-// constant, owner of a method) are binary searches; the first look-up of a kind checks once, in O(rows), that the table
-// is sorted as II.22 demands, and otherwise makes a sorted copy of its keys, so that no input makes them slow.
-// Nothing is trusted: an index out of range gives an empty optional, span or text, never an exception. When the bytes
-// end early (pages that a dump lacks), everything before the end remains readable.
-// Texts are UTF-8 as the file has it, not validated, and point into the bytes, which must outlive every result.
-// All const functions may be called from several threads at once.
+// constant, owner of a method) are binary searches. The first look-up of a kind checks, in O(rows), that the table is
+// sorted as II.22 demands; if not, it makes a sorted copy of the keys. So no input makes look-ups slow. Nothing is
+// trusted: an index out of range gives an empty optional, span or text, never an exception. When the bytes end early
+// (pages that a dump lacks), everything before the end remains readable. Texts are UTF-8 as the file has it, not
+// validated, and point into the bytes, which must outlive every result. All const functions may be called from several
+// threads at once.
 #pragma once
 #include "base/bytes.h"
 #include "metadata/tables.h"

@@ -5,9 +5,9 @@
 
 namespace dnheap {
 
-// Returns false for malformed UTF-8, a control character, punctuation that the compilers of C#, F# and Visual Basic use
-// in no type name or namespace, not even in generated ones, an arity mark that does not fit the parameters, or no name
-// at all.
+// Returns false if the name is empty or malformed UTF-8, or if it has a control character or an arity mark that does
+// not fit the parameters. Also false for punctuation that the compilers of C#, F# and Visual Basic use in no type name
+// or namespace, not even in generated ones.
 bool is_plausible(std::span<const TypeNamePart> parts);
 
 // True if the type `rid` may have the type `base_rid` of `base` as its base type. False only if its metadata names

@@ -8,7 +8,8 @@ namespace dnheap {
 namespace {
 
 constexpr u64 longest = 512;
-constexpr u64 most_steps = 1 << 17; // per name; for one name in 32,768, so many wrong spellings match by chance
+// Limit per name: with so many wrong spellings, one of 32,768 names has a spelling that matches by chance.
+constexpr u64 most_steps = 1 << 17;
 constexpr u32 most_nested = 4, most_underscores = 6; // in one name: nesting levels, and real underscores
 // Types with a C# keyword have another name in mangled symbols than in metadata.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {

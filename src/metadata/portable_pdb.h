@@ -23,8 +23,8 @@ public:
   // Returns the last visible sequence point at or before that offset. `method`: its row in the module's metadata.
   std::optional<SourcePoint> find(u32 method, u32 il_offset) const;
   std::string document(u32 number) const; // the path given to the compiler; empty: none
-  // Takes the method that resumes after an await (MoveNext). Returns the IL offsets at which it is suspended, in the
-  // order of awaits.
+  // Takes the method that resumes after an await (MoveNext). Returns the IL offsets at which the method is suspended,
+  // in the order of its awaits.
   std::vector<u32> awaits(u32 method) const;
 
   // Returns the name of the method's local variable with that number at that offset; empty: none.

@@ -36,7 +36,7 @@
 namespace dnheap {
 
 struct TypeNamePart {
-  std::string_view name_space; // mostly of the outermost part only
+  std::string_view name_space; // usually only the outermost part has one
   std::string_view name;       // without arity mark
   u32 own_arity = 0;           // parameters that this level introduces
 };

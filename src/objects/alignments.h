@@ -1,5 +1,5 @@
 // Alignments: the alignment that object sizes are rounded up to, for callers that visit objects by ascending address.
-// It is the same throughout a range. Costs a step per range. One thread.
+// It is the same throughout a range. Costs a step per range. Not for several threads at once.
 #pragma once
 #include "heap/heap.h"
 

@@ -1,6 +1,7 @@
 // check_graph: checks dnheap's own results for a heap against each other: index, edges, marking and dominator tree are
 // computed in different ways and must agree. Costs one pass over objects and edges with two random accesses per edge,
-// one search over the objects that precise owners reach, and two bits per object. One caller; uses threads itself.
+// one search over the objects that precise owners reach, and two bits per object. Call it from one thread; it starts
+// threads of its own.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "objects/object_index.h"

@@ -70,8 +70,8 @@ public:
 
   std::vector<Address> stack; // objects found but not read yet
   std::vector<Slices> slices;
-  HeapBits *found_before = nullptr; // if given, the bits of objects referred to are cleared in it
-  std::vector<Address> met;         // objects whose bits were cleared in it
+  HeapBits *found_before = nullptr; // if given: each object that is referred to loses its bit in it
+  std::vector<Address> met;         // objects whose bits in found_before were cleared
   u64 objects = 0, bytes = 0, aligned_bytes = 0, bad_references = 0; // of the objects read in this stage
 
 private:
@@ -253,7 +253,8 @@ LiveMarking::Closure LiveMarking::mark_closure(Address object) {
   HeapBits before(index_.starts().shared_places());
   for (u64 i = 0; i < words_.size(); ++i) {
     before.words()[i] = words_[i].starts & ~words_[i].unmarked;
-    words_[i].starts &= ~before.words()[i]; // so that references to these differ from references to objects found now
+    // Without these bits, references to objects found before differ from those to objects found now.
+    words_[i].starts &= ~before.words()[i];
   }
   for (const auto &marker : threads_->markers)
     marker->found_before = &before;

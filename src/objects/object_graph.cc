@@ -68,7 +68,7 @@ private:
     const ObjectId target = index_.at_place(places_[at]);
     if (target == no_object) [[unlikely]] {
       ++bad;
-      --degrees_[static_cast<u32>(sources_[at])]; // its object's count is added before or after
+      --degrees_[static_cast<u32>(sources_[at])]; // undoes the count of this reference, which may be added only later
       return;
     }
     targets_[count_++] = target;

@@ -108,7 +108,7 @@ public:
     u64 slices;
   };
   std::vector<Array> large;       // arrays that all threads will read
-  Address referrer = ~Address{0}; // the first that refers to the object
+  Address referrer = ~Address{0}; // the first object that refers to the searched one
   u64 bad_references = 0;
 
 private:

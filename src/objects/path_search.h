@@ -2,8 +2,8 @@
 // arrays nor each object's predecessor, only which objects are in which level of the search, and reconstructs the path
 // level by level from the end. It finds the same path as ShortestPaths (algorithms/): among several of the same length,
 // each step from the far end takes the object with the least number. Costs little more than marking the objects nearer
-// than the target; two bits per place of the heap, 4 bytes per object reached, 8 per level. Runs in parallel; one
-// thread calls it.
+// than the target; two bits per place of the heap, 4 bytes per object reached, 8 per level. Runs in parallel, but only
+// one thread may call it.
 #pragma once
 #include "algorithms/shortest_paths.h"
 #include "objects/object_index.h"
@@ -63,7 +63,7 @@ private:
   LargeArray<u32> met_; // entries, level by level
   std::atomic<u64> met_count_ = 0;
   std::vector<u64> levels_; // the index in met_ where each level begins, and where the last one ends
-  Address referrer_ = 0;    // the first object of the previous level that refers to the object
+  Address referrer_ = 0;    // the first object of the previous level that refers to the searched object
   u64 bad_references_ = 0;
   std::vector<std::unique_ptr<Meeter>> meeters_; // by thread
 };

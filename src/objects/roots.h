@@ -1,7 +1,7 @@
-// Roots: everything that keeps objects alive by itself, each with its kind and, if the runtime knows it, its name:
-// handles, the finalizer queue, static fields and thread statics, stacks and registers. find_roots() reads the handle
-// tables, visits all loaded types, and scans the stacks; it takes a second for millions of handles, else some 10 ms.
-// One thread at a time. The result is plain data.
+// Roots: the places that count as alive from the start, and so keep alive the objects to which they refer: handles, the
+// finalizer queue, static fields and thread statics, stacks and registers. Each root has its kind and, if the runtime
+// knows it, its name. find_roots() reads the handle tables, visits all loaded types, and scans the stacks; it takes a
+// second for millions of handles, else some 10 ms. Not for several threads at once. The result is plain data.
 #pragma once
 #include "base/notes.h"
 #include "runtime/handle_data.h"
@@ -66,8 +66,8 @@ struct RootSet {
   std::vector<std::string> names = {""};
   std::vector<RootThread> threads;        // the runtime's in its order, then threads unknown to it
   std::vector<DependentHandle> dependent; // by handle; key and value are not null
-  // Objects whose references the graph leaves out, since each of these is a root by itself: the arrays that contain
-  // static fields. By address.
+  // Objects whose references the graph leaves out, since each of these references is a root of its own: the arrays that
+  // contain static fields. By address.
   std::vector<Address> holders;
   // All static fields by slot, including those of collectible types, which are no roots.
   std::vector<NamedSlot> slots;

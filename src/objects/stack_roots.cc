@@ -12,7 +12,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 red_zone = 128;
-constexpr u64 max_stack = 64 << 20; // bytes scanned of one stack
+constexpr u64 max_stack = 64 << 20; // most bytes scanned of one stack
 constexpr u64 least_page = 4096;
 
 class StackScan {
@@ -203,8 +203,8 @@ private:
       to_.notes.add(
           Subject::stacks, Effect::liveness,
           to_.threads[number - 1].text() +
-              " is on another stack, as in the handler of a signal, so it is unknown how much of its own stack "
-              "was in use: all of that was looked at, and may seem to hold objects that it does not hold");
+              " is on another stack, as in the handler of a signal, so the used part of its own stack is unknown: the "
+              "whole stack was looked at, and may seem to hold objects that it does not hold");
   }
 
   // If no stack at all could be walked, for a single reason, the kind of the roots already shows that.
@@ -213,7 +213,7 @@ private:
       to_.notes.add(Subject::stacks, Effect::liveness,
                     "the ends of the stacks of " + count_text(unknown_stack_) +
                         (unknown_stack_ == 1 ? " thread" : " threads") +
-                        " are unknown, so only the registers were looked at there");
+                        " are unknown, so of these threads only the registers were looked at");
     if (unknown_registers_)
       to_.notes.add(Subject::stacks, Effect::liveness,
                     "the registers of " + count_text(unknown_registers_) +

@@ -1,9 +1,10 @@
-// Stack roots. For stacks that can be walked: the references that each frame's method holds at its current instruction,
-// from its GC info, with the method's name. For other stacks, or from where a walk ends, conservative roots: every word
-// of a thread's registers and of its stack, from 128 bytes below the stack pointer (the red zone of the System V ABI)
-// to the stack's end, that is the address of an object or of a part of one. Some may be left over from calls that have
-// returned. For a thread that handles a signal on another stack, the scan starts where it was interrupted. Costs some
-// 10 µs a frame, or a look at each word of the stacks in use. One thread: it names methods.
+// Finds stack roots. For stacks that can be walked, these are the references that each frame's method holds at its
+// current instruction, from its GC info, with the method's name. For other stacks, and for the rest of a stack whose
+// walk ends early, they are conservative roots: all words in the thread's registers and on its stack that are the
+// address of an object or of a part of one. The stack is read from 128 bytes below the stack pointer (the red zone of
+// the System V ABI) to its end. Some may be left over from calls that have returned. For a thread that handles a signal
+// on another stack, the scan starts where it was interrupted. Costs some 10 µs a frame, or a look at each word of the
+// stacks in use. Not for several threads at once, since it names methods.
 #pragma once
 #include "objects/roots.h"
 #include "target/target.h"

@@ -1,6 +1,6 @@
 // ColumnsOf: a table in which each column has the function that makes its cells, so that a column is added, moved or
 // removed in one place. For tables whose rows fit in memory; tables that stream build their rows themselves. Costs a
-// call per cell. One thread.
+// call per cell. Not for several threads at once.
 #pragma once
 #include "report/table.h"
 

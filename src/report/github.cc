@@ -1,5 +1,5 @@
-// Workflow commands of GitHub Actions: an exceeded limit is an error beside the job, a heap that was not read in full a
-// warning.
+// Workflow commands of GitHub Actions: an exceeded limit becomes an error beside the job, and a heap that was not read
+// in full becomes a warning.
 #include "report/checks.h"
 #include "report/encoding.h"
 

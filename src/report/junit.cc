@@ -1,4 +1,5 @@
-// JUnit's XML, which CI servers show: each check is a test, an exceeded limit a failure, an undecided check is skipped.
+// JUnit's XML, which CI servers show: each check becomes a test, an exceeded limit a failed test, and an undecided
+// check a skipped test.
 #include "report/checks.h"
 #include "report/encoding.h"
 

@@ -1,5 +1,5 @@
 // Sink: the destination of a writer's bytes: a C stream or a string. Buffers; reports once, by an Error, that bytes
-// cannot be written. One thread.
+// cannot be written. Not for several threads at once.
 #pragma once
 #include "base/error.h"
 

@@ -104,7 +104,7 @@ void Table::set_rows(std::vector<Row> first, u64 count) {
 Cell text_cell(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
 
 RowSource rows_of(std::vector<Row> rows) {
-  // Shared, because a std::function is copied, and the copy must continue where the original stands.
+  // The state is shared, because a std::function is copied, and the copy must continue where the original stands.
   struct State {
     std::vector<Row> rows;
     u64 next = 0;

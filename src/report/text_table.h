@@ -1,5 +1,5 @@
 // TextTable: one table as aligned columns. Rows are laid out in blocks: the first block determines the widths, so that
-// a short table is exact and a long one still streams. One thread.
+// a short table is exact and a long one still streams. Not for several threads at once.
 #pragma once
 #include "report/columns.h"
 #include "report/screen_style.h"

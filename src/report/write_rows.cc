@@ -151,7 +151,7 @@ private:
     changed_.notify_all();
   }
 
-  std::mutex source_mutex_; // of what follows
+  std::mutex source_mutex_; // protects the members that follow
   Rows source_;
   u64 pieces_ = 0;
   bool has_ended_ = false;
@@ -161,7 +161,7 @@ private:
   Sink &sink_;
   const Format &format_;
 
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_; // protects the members that follow
   std::condition_variable changed_;
   std::map<u64, std::string> ready_; // texts by piece number
   const u64 most_ready_;

@@ -21,7 +21,8 @@ std::optional<ArrayBounds> ArrayBounds::of(const Memory &memory, Address object,
       return std::nullopt;
     out.dimensions_.push_back({*length, static_cast<i32>(*lower)});
     is_empty |= *length == 0;
-    elements = std::min<u64>(elements * std::max(*length, 1u), u64{1} << 32); // more elements than an array can have
+    // The cap avoids overflow: no array has so many elements.
+    elements = std::min<u64>(elements * std::max(*length, 1u), u64{1} << 32);
   }
   return (is_empty ? 0 : elements) == *count ? std::optional(std::move(out)) : std::nullopt;
 }

@@ -30,7 +30,8 @@ constexpr Reader readers[] = {
     {"Thread", "c1", "n1 c1001", Unknown::leave_out},
     {"SyncBlock", "c1", "", Unknown::leave_out},
     {"BuiltInCOM", "c1", "", Unknown::leave_out},
-    // The data that these lead to is tested: it must be metadata that defines the types that the runtime loaded.
+    // The data that these contracts lead to is tested: it must be metadata that defines the types that the runtime
+    // loaded.
     {"Loader", "c1", "", Unknown::read_on},
     {"EcmaMetadata", "c1", "", Unknown::read_on},
     // The data is tested: a stub must lead to a sound MethodDesc.

@@ -44,7 +44,7 @@ public:
   // The allocation context of threads that have none of their own.
   virtual std::optional<AllocationContext> get_global_allocation_context() const = 0;
 
-  // One heap.
+  // Heaps.
 
   // Returns the addresses of server GC's gc_heaps; for workstation GC a single 0, which stands for its only heap.
   virtual std::vector<Address> get_gc_heaps() const = 0;

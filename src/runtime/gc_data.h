@@ -77,7 +77,7 @@ struct GCHeapSegmentInfo {
   }
 };
 
-// The same, with the heap that it belongs to.
+// A GCHeapSegmentInfo, with the heap that it belongs to.
 struct GCHeapSegment : GCHeapSegmentInfo {
   u32 heap = 0; // number of the GC heap
 };
@@ -119,7 +119,7 @@ enum class FreeRegionKind : u8 {
   uoh_segment = 5,
 };
 const char *name_of(FreeRegionKind kind); // "global_huge_region", …
-// One of an array of free lists, by the size of its regions.
+// The sizes of regions. Each size has a free list of its own, in this order.
 enum class RegionSize : u8 { basic, large, huge };
 const char *name_of(RegionSize size); // "basic", "large", "huge"
 

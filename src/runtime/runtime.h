@@ -82,7 +82,7 @@ public:
   // Returns, and forgets, the stacks walked since the last call that are known only in part: OS ids of their threads,
   // by reason.
   std::map<std::string, std::set<u64>> take_partial_stacks() const { return std::exchange(partial_stacks_, {}); }
-  // Names the method of a frame (StackFrame::method_desc). It caches: not from several threads at once.
+  // Names the method of a frame (StackFrame::method_desc). Caches, so only one thread may call it at a time.
   virtual MethodText method_text(Address method_desc) const;
   // Returns the method whose code holds the address, as in StackFrame::method_desc; 0: none, or unknown.
   virtual Address method_at(Address) const { return 0; }

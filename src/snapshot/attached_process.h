@@ -1,6 +1,6 @@
-// AttachedProcess: the running process that a Snapshot reads, and what only a process has: it can be paused, it can
-// end, some of its pages have no memory, and questions that read its memory in any order need a copy. A dump has none
-// of this. From one thread only, the one that attached to it.
+// AttachedProcess: the running process that a Snapshot reads. In contrast to a dump, it can be paused, it can end, some
+// of its pages have no memory, and questions that read its memory in any order need a copy. Only the thread that
+// attached to the process may use this.
 #pragma once
 #include "dump/live/linux_process.h"
 

@@ -1,5 +1,6 @@
 // LiveGc: reads the sizes of a running process's generations repeatedly without stopping it. It finds the runtime's
-// data structures once, in some 10 ms; a look then takes a few ms, reads kilobytes, and keeps nothing. One thread.
+// data structures once, in some 10 ms; a look then takes a few ms, reads kilobytes, and keeps nothing. Not for several
+// threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -1,7 +1,7 @@
 // MethodBodies: the names of the methods that a method's IL calls, in the order of the IL. IL is in the modules'
 // images. Dumps with the heap alone have the IL of methods on stacks; the rest is taken from the modules' files, if
 // these are found and have the id (MVID) of the module. Otherwise the calls are unknown, and nobody may conclude that a
-// method does not call something. Reads a body once, and keeps it. One thread.
+// method does not call something. Reads a body once, and keeps it. Not for several threads at once.
 #pragma once
 #include "metadata/method_calls.h"
 #include "runtime/il_code.h"
@@ -33,7 +33,7 @@ public:
   const std::vector<Call> *calls_of_any(Address method);
   // Returns the type that declares the method; 0: unknown.
   Address type_of(Address method_desc) const;
-  // Returns the IL offset at which a frame is; nothing: unknown.
+  // Returns the IL offset at which a frame is; nullopt: unknown.
   std::optional<u32> il_offset(const StackFrame &frame);
 
 private:

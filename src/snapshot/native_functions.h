@@ -1,7 +1,7 @@
 // NativeFunctions: names the function of a native module that contains an address. It uses the symbols of the module's
 // file, or of a debug file that was found already, beside the module, or in folders that the user named; only if its
 // build id is the module's. A file is mapped when its module is first asked about; its symbols are searched once for
-// each address. ELF only. One thread.
+// each address. ELF only. Not for several threads at once.
 #pragma once
 #include "base/host/host.h"
 #include "snapshot/files/module_folders.h"

@@ -136,7 +136,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
   module_file_rows_ = target_->provenance.size();
 }
 
-// Adds what is odd about the dump, above all that it is cut off: that often explains the error.
+// Adds what is odd about the dump: if it was cut off, that often explains the error.
 std::string Snapshot::explain(const std::string &error) const {
   std::string out = target_->path + ": ";
   for (const Note &note : target_->notes)

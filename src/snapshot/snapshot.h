@@ -102,7 +102,7 @@ public:
   const ObjectIndex &index() const;
   // Returns how objects' references are read.
   const References &references() const;
-  // Returns everything that keeps objects alive by itself, by name. RootSet::notes says what could not be read.
+  // Returns the roots, with their names. RootSet::notes says what could not be read.
   const RootSet &roots() const;
   // Returns the objects that roots reach. Throws Error if no roots were found.
   const LiveObjects &live() const;

@@ -1,6 +1,7 @@
-// SourceLines: finds the source line of a place in a method from the portable PDBs that belong to the modules: inside
-// them, beside them, or in folders that the user named; each must have the id that its module states. A module's PDB is
-// searched for when one of its methods is first asked about; a line costs some µs, once. One thread.
+// SourceLines: finds the source line of a place in a method from the modules' portable PDBs. A PDB may be inside its
+// module, beside it, or in a folder that the user named, and must have the id that the module states. A module's PDB is
+// searched for when one of its methods is first asked about; a line costs some µs, once. Not for several threads at
+// once.
 #pragma once
 #include "base/notes.h"
 #include "metadata/portable_pdb.h"
@@ -31,7 +32,7 @@ struct SourcePlace {
 
 class SourceLines {
 public:
-  // `folders`: of symbols, searched whole. Finds nothing for runtimes without IL.
+  // `folders`: contain symbols; their subfolders are searched, too. Finds nothing for runtimes without IL.
   SourceLines(const Snapshot &snapshot, const std::vector<std::string> &folders);
   ~SourceLines();
 

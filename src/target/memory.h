@@ -1,7 +1,7 @@
 // Memory: the known parts of the target's address space, as sorted ranges that do not overlap, each pointing at bytes
 // of the host (usually inside a mapped file; nothing is copied). Unknown memory has no bytes: it never reads as zero. A
 // look-up is a binary search over the ranges. All const functions may be called from any number of threads. Reads can
-// be recorded: code that scans ranges() by itself must then call note_read() for the memory its answer depends on.
+// be recorded: code that scans ranges() directly must then call note_read() for the memory its answer depends on.
 //
 // The ranges of a live process point at places of the host that are filled when they are first asked for
 // (BytesOnDemand). The functions below take care of that; code that takes bytes from ranges() or place() must call
@@ -85,9 +85,9 @@ public:
     const Restored restored(*this, searches_, searches_deep_ + 1);
     read();
   }
-  // To be called after a successful search: reads the result again, so that it is recorded as read. Inside two or more
-  // enclosing searches it still counts as a search. (One enclosing search is ignored: the threads' layout is searched
-  // for as a whole.)
+  // Call it after a successful search, with a function that reads the result again: these reads are recorded as reads,
+  // not as a search. Inside two or more enclosing searches it still counts as a search. (One enclosing search is
+  // ignored: the threads' layout is searched for as a whole.)
   template <class Read> void as_found(Read read) const {
     if (!record_)
       return;
@@ -128,7 +128,8 @@ public:
     note_read(address, out.size());
     return out;
   }
-  // view_up_to() and read() without recording: for the heap and stacks, which extract handles by itself.
+  // view_up_to() and read() without recording: for the heap and stacks, of which `extract` copies what it needs without
+  // a record.
   Bytes peek_up_to(Address address, u64 limit) const;
   bool peek(Address address, std::span<std::byte> out) const;
   // peek_up_to() without fetching: bytes of a live process may not be available yet; see fetched().

@@ -1,6 +1,6 @@
 // WordWindow: reads pointer-sized words and bytes of a target's memory, mostly in address order: for malloc's data
 // between its blocks. In a dump a step is a few loads; from a live process, whose memory it does not keep, it copies
-// 256 KiB at a time. Nothing is recorded in a ReadRecord. For one thread.
+// 256 KiB at a time. Nothing is recorded in a ReadRecord. Not for several threads at once.
 #pragma once
 #include "target/memory.h"
 

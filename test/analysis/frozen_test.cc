@@ -81,8 +81,8 @@ TEST(Frozen, IsNotDead) {
       for (const char *verb : {"stat", "objects"})
         EXPECT_TRUE(says(text_of(snapshot, verb, question),
                          "2 objects (" + bytes_text(8 * t.heap.p) +
-                             ") lie in frozen segments, which the GC never frees, and nothing else is seen to hold "
-                             "them: they are neither alive nor dead here"))
+                             ") lie in frozen segments, which the GC never frees, and no known root holds "
+                             "them: they count as neither alive nor dead"))
             << verb << text_of(snapshot, verb, question);
     const std::string owners = text_of(snapshot, "retained");
     EXPECT_TRUE(says(owners, "2  (frozen)")) << owners;

@@ -244,7 +244,7 @@ TEST(ElfCore, SaysWhenTheNotesWereCutOff) {
   file.resize(file.size() - 200);
   Opened core(file);
   ASSERT_TRUE(core.target) << core.error;
-  EXPECT_TRUE(has_note(*core.target, "the notes end beyond the file"));
+  EXPECT_TRUE(has_note(*core.target, "the file ends before its ELF notes do"));
   EXPECT_EQ(core->threads.size(), 2u);
 }
 

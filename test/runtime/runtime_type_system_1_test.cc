@@ -299,7 +299,8 @@ TEST(RuntimeTypeSystem1, MissingMetadata) {
     EXPECT_EQ(t.name(array), module + "!0x02000123[]");
     ASSERT_EQ(t.problems().size(), 1u);
     EXPECT_EQ(t.problems()[0],
-              "row numbers instead, since the dump lacks their module's metadata: " + module + " (1 type)");
+              "types shown by row number instead of name, since the dump lacks their module's metadata: " + module +
+                  " (1 type)");
     EXPECT_EQ(t.opened->runtime.loader().modules_without_metadata(), std::vector<Address>{plugin.module});
   });
 }

@@ -1,5 +1,5 @@
 // dot: the objects around one object, for Graphviz: those that refer to it and those that it refers to, step by step,
-// the nearest first. Takes the graph of the whole heap, to find its referrers.
+// the nearest first. Takes the graph of the whole heap, to find the referrers of objects.
 #include "analysis/export/exporter.h"
 #include "analysis/export/file_text.h"
 #include "analysis/objects/object_view.h"

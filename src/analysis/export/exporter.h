@@ -53,9 +53,9 @@ Exported export_speedscope(const ExportJob &job, NewFile &file);
 Exported export_pprof(const ExportJob &job, NewFile &file);
 Exported export_dot(const ExportJob &job, NewFile &file);
 
-// Returns the types' names by TypeId, and one more for objects of unknown type. One thread.
+// Returns the types' names by TypeId, and one more for objects of unknown type. Not for several threads at once.
 std::vector<std::string> exported_type_names(const Snapshot &snapshot);
-// Returns the TypeId of System.String; nullopt if it has no objects.
+// Returns the TypeId of System.String; nullopt if the heap has no strings.
 std::optional<TypeId> string_type(const std::vector<std::string> &names);
 // Returns a string's contents, cut after most_exported_characters. Any thread.
 std::string exported_text(const Runtime &runtime, Address string);

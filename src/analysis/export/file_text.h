@@ -1,4 +1,5 @@
-// FileText: text or bytes for a new file, buffered up to some MiB. One thread. Throws Error when the disk is full.
+// FileText: text or bytes for a new file, buffered up to some MiB. Not for several threads at once. Throws Error when
+// the disk is full.
 #pragma once
 #include "base/host/host.h"
 

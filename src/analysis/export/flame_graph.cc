@@ -88,7 +88,7 @@ Exported FlameGraph::exported() const {
                   bytes_text(unreachable_.bytes) + ", which nothing holds, " +
                   (unreachable_.objects == 1 ? "is" : "are") + " not in the file");
   if (cut_)
-    out.notes.add("on " + count_text(cut_) + (cut_ == 1 ? " frame" : " frames") + " everything above is one frame, " +
+    out.notes.add("above " + count_text(cut_) + (cut_ == 1 ? " frame" : " frames") + ", everything is one frame, " +
                   deeper + ": a file has at most " + count_text(most_depth) + " frames above one another, and " +
                   count_text(most_frames) + " frames in all");
   return out;

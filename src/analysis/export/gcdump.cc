@@ -1,7 +1,8 @@
 // gcdump: the format of PerfView and Visual Studio: a graph in the layout of their FastSerialization, little endian,
 // byte for byte as they write it. Nodes are numbered, and the file has the position of each: so objects are read three
 // times, for the sums, for the positions and for the nodes themselves, and no reference is kept.
-// type = name, size (-1: no instance), module; node = type × 2 (+ 1, size), children, each as child − node
+// A type is stored as its name, size (-1: no instance) and module; a node as type × 2, or as type × 2 + 1 and the
+// node's own size, then the number of its children, and each of these as child − node.
 #include "analysis/export/exporter.h"
 #include "analysis/export/held_roots.h"
 #include "analysis/export/object_stream.h"
@@ -293,7 +294,8 @@ private:
                   [&](FileText &to, const ObjectStream::Item &item, u64) { put(to.text, item.address, 8); });
   }
 
-  // Appends the heap's segments. Each is of one generation: the younger generations get its end, the others its start.
+  // Appends the heap's segments. In the format a segment has an address for each generation, but here it is of one
+  // generation: younger generations get its end, the others its start.
   void put_segments(std::string &text, u64 text_begins_at) {
     const std::span<const HeapSegment> segments = snapshot_.heap().segments();
     put(text, segments.size(), 4);

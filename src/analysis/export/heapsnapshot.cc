@@ -188,8 +188,8 @@ private:
       const bool is_garbage = roots_.is_unreachable(item.address);
       stream_.for_each_reference(item, [&](const ObjectStream::Reference &reference) {
         const ReferenceNames::Name name = ObjectStream::name(names_, item, reference);
-        // Readers treat every node as reached: with strong edges garbage would share the objects that it refers to with
-        // their owner.
+        // Readers treat every node as reached. With strong edges, an object to which garbage refers would no longer
+        // belong to its owner alone.
         const bool is_weak = is_garbage && !roots_.is_unreachable(snapshot_.index().address(reference.target));
         const bool is_element = !is_weak && name.element && names_.texts()[name.text] == "[*]";
         append_edge(to.text,

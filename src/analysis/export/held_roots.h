@@ -1,6 +1,6 @@
 // HeldRoots: the roots in the form of other tools' files: kinds; below each kind its owners (a static field, a thread's
 // method, the handles of a kind); below each owner the objects that it holds, each once. Also which objects no root
-// reaches. Costs the roots and one marking of the heap (two bits per possible object address). One thread; then
+// reaches. Costs the roots and one marking of the heap (two bits per possible object address). Made by one thread; then
 // immutable.
 #pragma once
 #include "heap/heap_bits.h"
@@ -21,7 +21,7 @@ public:
 
   struct Held {
     ObjectId object;
-    bool is_weak = false; // a word that may be a reference by chance, and precise roots reach the object
+    bool is_weak = false; // the root is a word that may be a reference by chance; precise roots also reach the object
   };
   struct Owner {
     std::string name;

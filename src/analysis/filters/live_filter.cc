@@ -27,8 +27,7 @@ std::string frozen_note(const Snapshot &snapshot) {
   const bool one = alone.objects == 1;
   return count_text(alone.objects) + (one ? " object (" : " objects (") + bytes_text(alone.bytes) +
          (one ? ") lies in a frozen segment, " : ") lie in frozen segments, ") + never_freed +
-         ", and nothing else is seen to hold " + (one ? "it: it is" : "them: they are") +
-         " neither alive nor dead here";
+         ", and no known root holds " + (one ? "it: it counts" : "them: they count") + " as neither alive nor dead";
 }
 
 bool is_about_life(const Question &question) { return question.life != Life::any || question.table == "stages"; }

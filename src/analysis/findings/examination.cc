@@ -126,7 +126,7 @@ struct Maker {
   const char *assembly, *words;
 };
 constexpr Maker makers[] = {
-    {"Microsoft.GeneratedCode", "each XmlSerializer that is created with more arguments than a type makes one: keep "
+    {"Microsoft.GeneratedCode", "each XmlSerializer that is created with arguments besides its type makes one: keep "
                                 "these serializers, and use them again"},
     {"DynamicProxyGenAssembly2", "each ProxyGenerator of Castle makes some: one generator is enough"},
     {"ℛ*", "each compiled C# script is one of these, and stays loaded"},
@@ -202,7 +202,7 @@ void add_waste(const Waste &waste, VerdictFacts &facts) {
 } // namespace
 
 Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs) {
-  // For a dump this would cost another look at all of its memory.
+  // Looks up resident pages only for a live process: for a dump this would cost another look at all of its memory.
   const std::optional<ResidentPages> resident =
       snapshot.target().container == "process" ? resident_pages(snapshot) : std::nullopt;
   Examination out;
@@ -222,7 +222,7 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   facts.threads_place = out.hangs.threads_text;
   facts.knows_all_roots = knows_all_roots(snapshot);
   out.notes.add_all(out.map.notes);
-  out.notes.add_all(out.waste.notes.up_to(Effect::none)); // one of several tables
+  out.notes.add_all(out.waste.notes.up_to(Effect::none)); // waste is one of several tables, so its notes have no effect
   if (!out.hangs.note.empty())
     out.notes.add(out.hangs.note);
   return out;

@@ -1,4 +1,5 @@
-// Finds what is wrong beside crashes, hangs and the use of memory, by the rules of finding_rule.h. One thread.
+// Finds what is wrong beside crashes, hangs and the use of memory, by the rules of finding_rule.h. Not for several
+// threads at once.
 #pragma once
 #include "analysis/findings/finding_rule.h"
 

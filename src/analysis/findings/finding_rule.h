@@ -1,7 +1,7 @@
 // FindingRule: knows one way in which things gather in a process, or wait. A new rule is one file here, one row in
 // find_findings.cc, and two programs in the tests: one in which the rule applies, and one in which it nearly does. A
-// rule looks at objects only if the tally of types shows enough of them. Functions may throw Error and Interrupted. One
-// thread.
+// rule looks at objects only if the tally of types shows enough of them. Functions may throw Error and Interrupted. Not
+// for several threads at once.
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/owners/kept_resources.h"

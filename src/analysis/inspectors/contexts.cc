@@ -104,7 +104,7 @@ std::unordered_map<Address, std::string> ways_of(const Snapshot &snapshot, const
 report::Table contexts_table(const ContextGroups &groups) {
   using G = ContextGroups::value_type;
   const std::vector<const G *> sorted = largest_first(groups, &ContextGroup::count);
-  auto if_known = [](u64 ContextGroup::*member) { // its LoaderAllocator
+  auto if_known = [](u64 ContextGroup::*member) { // absent if the LoaderAllocator is unknown
     return [member](const G &g) { return g.second.allocator ? Cell(g.second.*member) : Cell(); };
   };
   report::Table table = report::ColumnsOf<G>{
@@ -232,7 +232,8 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
   Notes &notes = answer.completeness->notes;
   if (without)
     notes.add(count_text(without) + (without == 1 ? " collectible context has" : " collectible contexts have") +
-              " no known LoaderAllocator: unloaded already, or the runtime's own memory is not in the dump");
+              " no known LoaderAllocator: unloaded contexts have none, and other ones lack it if the runtime's own "
+              "memory is not in the dump");
   if (nobodys)
     notes.add("no known root keeps " + count_text(nobodys) + (nobodys == 1 ? " LoaderAllocator" : " LoaderAllocators") +
               ": a method of the context is on a stack, or the next collection frees the LoaderAllocator");

@@ -55,7 +55,8 @@ public:
         continue;
       }
       delegates.push_back(object.address);
-      // A delegate of an unmanaged function, or one that wraps another one, has no array there.
+      // The invocation list is not an array if the delegate stands for an unmanaged function, or wraps another
+      // delegate.
       if (list->count < 2 || !snapshot_.index().is_object(list->array))
         continue;
       parts.push_back(list->array);
@@ -184,8 +185,8 @@ void inspect_events(const Snapshot &snapshot, const Question &, report::Answer &
   if (!found.groups.empty())
     answer.tables.back().notes.insert(
         answer.tables.back().notes.begin(),
-        "only fields that hold a delegate with two handlers or more; (nobody): garbage, such as an event's delegate "
-        "from before a handler was added; its Calls are those of the largest delegate");
+        "the table has only fields that hold a delegate with two handlers or more; (nobody) stands for garbage, such "
+        "as an event's delegate from before a handler was added, and its Calls are those of the largest delegate");
   if (found.is_cut)
     answer.completeness->notes.add("only the first " + count_text(most_handlers_told) +
                                    " handlers are listed by method and target; there are more");

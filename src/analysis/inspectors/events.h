@@ -1,5 +1,6 @@
 // Events: delegates with two handlers or more, in groups by the field that holds them. Costs a walk of the heap, a pass
-// over its references, and a look at each of the first 4 million handlers. Throws Interrupted. One thread.
+// over its references, and a look at each of the first 4 million handlers. Throws Interrupted. Not for several threads
+// at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -2,7 +2,7 @@
 // of a table. `dnheap inspect NAME` runs one; a new one is one file and one row in inspectors.cc. Types are recognized
 // by the name of a base type and by their fields; a type with a known name but other fields is reported in a note,
 // never guessed at. An InspectFunction adds its table, named like the inspector, and notes; it may throw Error and
-// Interrupted. One thread.
+// Interrupted. Not for several threads at once.
 #pragma once
 #include "analysis/question.h"
 #include "analysis/verb.h"

@@ -19,7 +19,7 @@ namespace {
 
 using report::Kind;
 
-// Nested in SharedArrayPool<T> in .NET 8, beside it since then.
+// These types are nested in SharedArrayPool<T> in .NET 8, and stand beside it in later versions.
 constexpr std::string_view of_pool = "System.Buffers.SharedArrayPool", of_thread = "ThreadLocalArray[]",
                            of_all = "+Partition";
 constexpr u64 most_slots_of_pool = 1 << 16; // of one shared stack, or of one thread

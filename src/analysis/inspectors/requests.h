@@ -1,6 +1,6 @@
 // Requests of ASP.NET Core: those of Kestrel's connections and streams, contexts that are held after their request has
 // ended, and sessions, in groups. Walks of the heap, and a pass over its references, once for a snapshot. Throws
-// Interrupted. One thread.
+// Interrupted. Not for several threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

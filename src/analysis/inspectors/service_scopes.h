@@ -1,6 +1,6 @@
 // Scopes of Microsoft.Extensions.DependencyInjection's service providers: how many services each keeps, and how many
-// objects it will dispose of, in groups. A walk of the heap, and a pass over its references. Throws Interrupted. One
-// thread.
+// objects it will dispose of, in groups. A walk of the heap, and a pass over its references. Throws Interrupted. Not
+// for several threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -1,5 +1,5 @@
 // Timers: those in the runtime's queue, whatever class made them, in groups of equal timers. A walk of the heap, and a
-// pass over its references for the fields that hold them. Throws Interrupted. One thread.
+// pass over its references for the fields that hold them. Throws Interrupted. Not for several threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

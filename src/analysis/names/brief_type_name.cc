@@ -7,8 +7,8 @@ namespace dnheap {
 
 std::string brief_type_name(std::string_view type) {
   if (const std::string call = call_of_box(type); !call.empty())
-    return "async call of " + call; // pending or completed: a task that is kept alive keeps it, too
-  if (is_of_suspended_call(type))   // of several methods
+    return "async call of " + call; // perhaps completed, but kept alive with its task
+  if (is_of_suspended_call(type))   // calls of several methods have this type
     return "pending runtime-async call";
   std::string out;
   std::string word;

@@ -1,5 +1,6 @@
 // Reads types as C# writes them: `string`, `byte[]`, `List<Timer>`, `Dictionary<string, int?>.Entry[]`, `(int,
-// Order)[]`, and finds the full names of types that this matches. Uses the texts alone; some µs per name. Any thread.
+// Order)[]`, and finds the types whose full names match such a text. Uses the texts alone; some µs per name. Any
+// thread.
 #pragma once
 #include "base/integers.h"
 

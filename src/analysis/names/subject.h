@@ -15,7 +15,7 @@ std::optional<Address> written_address(std::string_view text);
 // Returns the address that a word means: hexadecimal or, if nothing is at that address, decimal. Nullopt if the word is
 // not an address, but perhaps a type's name ("Face" has only hexadecimal digits, too).
 std::optional<Address> find_address(const Snapshot &snapshot, const std::string &subject);
-// The same for verbs that accept nothing else. Throws UsageError.
+// The same for verbs that accept only addresses. Throws UsageError.
 Address address_of_subject(const Snapshot &snapshot, const Question &question);
 
 // True if it is the address of a MethodTable (in NativeAOT: of an EEType).

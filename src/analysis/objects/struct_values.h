@@ -1,6 +1,6 @@
 // Values of common structs of the core library: Decimal, DateTime, DateTimeOffset, DateOnly, TimeOnly, TimeSpan, Guid,
 // Half, Int128, UInt128; as C# prints them in the invariant culture. A DateTime of local time, whose offset from UTC is
-// unknown, ends in "local". Reads the struct's fields by their names. One thread.
+// unknown, ends in "local". Reads the struct's fields by their names. Not for several threads at once.
 #pragma once
 #include "runtime/runtime.h"
 

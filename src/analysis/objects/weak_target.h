@@ -1,5 +1,5 @@
 // Finds the target of a WeakReference: the object in its handle, to which no field refers. For `show` and `extract`.
-// One thread.
+// Not for several threads at once.
 #pragma once
 #include "runtime/runtime.h"
 

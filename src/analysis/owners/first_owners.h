@@ -1,6 +1,7 @@
 // FirstOwners: the owner at the beginning of the path to an object, for callers that ask about many objects, such as
 // all objects that several owners share. Gives the same answers as RankedPaths::find, but visits each object on the
-// paths only once. Costs RankedPaths, and 4 bytes per object of each search as long as this object lives. One thread.
+// paths only once. Costs RankedPaths, and 4 bytes per object of each search as long as this object lives. Not for
+// several threads at once.
 #pragma once
 #include "analysis/owners/ranked_paths.h"
 #include "base/host/large_array.h"

@@ -1,7 +1,8 @@
 // FoldedTree: the dominator tree as people read it: owners at the top; below a node, all objects of one type are one
 // node. Unless `is_raw`, the inner objects of collections are folded into them, and a chain of objects of one type is
 // one node. A linked list makes the tree as deep as the list is long. So no function recurses, and children are
-// computed when they are asked for, each place once. Nodes keep 4 bytes per object in them. One thread.
+// computed when they are asked for, each place once. Nodes keep 4 bytes per object in them. Not for several threads at
+// once.
 #pragma once
 #include "analysis/objects/inside_of.h"
 #include "analysis/owners/holding.h"

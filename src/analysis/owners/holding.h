@@ -1,6 +1,6 @@
 // Holding: the dominator tree that `retained` shows, by ranked owners or (--plain) without ranks, with the names of
 // owners and types in it; all code that counts how much owners and types hold uses it. Costs the tree, and with ranks
-// what ranked_tree.h says. One thread.
+// what ranked_tree.h says. Not for several threads at once.
 #pragma once
 #include "algorithms/owner_places.h"
 #include "analysis/filters/type_filter.h"

@@ -62,7 +62,8 @@ KeptResources find_kept_resources(const Snapshot &snapshot, const std::function<
   keep_those(found[0], context_state, "collectible, unloading");
   keep_those(found[1], disposed_state, "in use");
   keep_those(found[2], connection_state, "open");
-  // Connections are the handler's: clients that share one, as IHttpClientFactory's do, are one.
+  // Connections belong to the handler. So clients that share a handler, as those of IHttpClientFactory do, count as
+  // one.
   std::set<Address> handlers;
   std::erase_if(found[1], [&](ObjectId object) {
     const std::optional<Address> handler = fields.reference(snapshot.index().address(object), "_handler");

@@ -1,7 +1,7 @@
 // KeptResources: objects that should not exist in large numbers, or should be gone: AssemblyLoadContexts that are
 // unloading, HttpClients with connections of their own, open database connections. A report uses these to say why
 // something is a suspect. Costs a look at the type of each object and, for HttpClients and database connections that
-// reach their limit, at their referrers. One thread.
+// reach their limit, at their referrers. Not for several threads at once.
 #pragma once
 #include "algorithms/object_id.h"
 #include "snapshot/snapshot.h"

@@ -1,7 +1,7 @@
-// OwnerParts: how much each owner holds, in parts each of which a developer can change by itself. Objects that several
-// owners share are a part of the first of them, as `report` and `path` name it; the DI container has one part for each
-// type of service. Together the parts add up to Holding::owner_lines(). Costs these lines, a look at the container's
-// inner objects and, if objects are shared, FirstOwners.
+// OwnerParts: how much each owner holds, in parts that a developer can change separately. Objects that several owners
+// share are a part of the first of them, as `report` and `path` name it; the DI container has one part for each type of
+// service. Together the parts add up to Holding::owner_lines(). Costs these lines, a look at the container's inner
+// objects and, if objects are shared, FirstOwners.
 #pragma once
 #include "analysis/owners/holding.h"
 

@@ -5,7 +5,7 @@
 // context flows with a call, and counts as a root: a thread holds it while it runs the call, a state machine while the
 // call waits. framework_names.h decides whether a type belongs to the framework. Costs a look at each object's type and
 // at all roots, and a walk of the heap if a short search cannot decide whether hubs are alive.
-// One thread.
+// Not for several threads at once.
 #pragma once
 #include "algorithms/owners.h"
 #include "objects/roots.h"
@@ -45,8 +45,8 @@ std::vector<OwnedRoot> roots_that_count(const Snapshot &snapshot, OnStacks on_st
 // Returns the roots by rank, with the owners of Snapshot::owners(). Path searches begin with the first ranks.
 std::vector<std::vector<OwnedRoot>> roots_by_rank(const Snapshot &snapshot, OnStacks on_stacks = OnStacks::count);
 
-// The owner at the beginning of a path: an owner of Snapshot::owners() or, with a number after theirs, a hub. A hub
-// owns what it holds, whoever reaches the hub.
+// The owner at the beginning of a path: an owner of Snapshot::owners(), or a hub; hubs are numbered after those owners.
+// A hub owns what it holds, whoever reaches the hub.
 struct WayOwner {
   std::string name, source;
   const char *kind = "hub"; // as name_of(RootKind)

@@ -137,7 +137,7 @@ RankedPath find_ranked_path(const Snapshot &snapshot, ObjectId object, OnStacks 
   RankedPath out;
   for (u64 rank = 0; rank < roots.size(); ++rank) {
     if (out.path && rank == chance)
-      break; // objects that only such roots reach may be dead
+      break; // objects that only words on stacks reach may be dead
     if (roots[rank].empty())
       continue;
     std::optional<OwnedPath> path = search.grow(roots[rank]);

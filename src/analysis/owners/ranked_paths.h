@@ -3,7 +3,7 @@
 // whoever holds one timer reaches all timers. So the first search begins at all owners but the queues, and follows only
 // paths that avoid queues. Objects that only a queue holds get a path that begins at the queue, as objects of the
 // runtime. Costs the graph and a breadth-first search over it, and another search over the objects that only queues
-// hold. One thread.
+// hold. Not for several threads at once.
 #pragma once
 #include "algorithms/shortest_paths.h"
 #include "analysis/owners/ranked_tree.h"

@@ -13,7 +13,7 @@ ReachedObjects::ReachedObjects(const Snapshot &snapshot, const DominatorTree &tr
     : all(snapshot.index().starts().shared_places()) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
-  // Sizes side by side, if they are there: sizes in the tree are scattered.
+  // Uses the array of all sizes if the snapshot has it, because the sizes in the tree are scattered in memory.
   const std::optional<ObjectSizes> sizes = snapshot.has_sizes() ? std::optional(snapshot.sizes()) : std::nullopt;
   const Heap &heap = snapshot.heap();
   const u32 types = snapshot.references().types().size();

@@ -94,7 +94,7 @@ private:
     return out;
   }
 
-  // Goes down to where the bytes spread out, and follows each large part there by itself. `way`: the path from the
+  // Goes down to where the bytes spread out, and follows each large part there separately. `way`: the path from the
   // owner, or from an object that several owners share, to the place at which to begin.
   void follow(std::vector<TreePlace> way) {
     TreePlace at = way.back();

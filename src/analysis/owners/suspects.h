@@ -1,7 +1,8 @@
 // Suspects: who holds most of the live memory, described so that a developer recognizes the place: the owner, the path
 // from it to the collection (chain, object) where the bytes spread out, and the contents. The search goes down the
 // dominator tree of RankedOwners from each owner, as long as one object holds most of the bytes. Costs that tree (the
-// snapshot's graph, some 40 bytes per object) and a look at the children of the objects on the path. One thread.
+// snapshot's graph, some 40 bytes per object) and a look at the children of the objects on the path. Not for several
+// threads at once.
 #pragma once
 #include "analysis/owners/reached_objects.h"
 #include "analysis/owners/suspect.h"

@@ -1,6 +1,7 @@
 // WeakTables: finds the ConditionalWeakTable that keeps the values of given keys. A dependent handle shows which object
 // keeps which other one; the table that contains the handle shows which class uses it. Reads all dependent handles, and
-// the entries of all such tables up to 64 MiB; reads nothing if no handle has one of the keys. One thread.
+// the entries of all such tables up to 64 MiB; reads nothing if no handle has one of the keys. Not for several threads
+// at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -48,7 +48,7 @@ constexpr MemoryClass claim_order[] = {
     MemoryClass::malloc_large,
     MemoryClass::malloc_not_walked, // whole segments of mimalloc
 };
-// Added for a less certain claim, so that it comes after all certain ones.
+// A less certain claim adds this to its place in the order, so that it comes after all certain claims.
 constexpr u32 guessed = 100;
 
 u32 colour_of(MemoryClass memory, bool is_guess = false) {
@@ -447,12 +447,12 @@ private:
     const u64 in_segments = out_.mimalloc_segments ? sum(malloc_not_walked).bytes : 0;
     out_.notes.add(
         Subject::memory, Effect::none,
-        fmt::format("the process uses {}: memory that native code got from there is {}among the {} that are not "
-                    "identified; its blocks are not counted{}",
+        fmt::format("the process uses {}, whose blocks are not counted: they may be in {}the {} that are not "
+                    "identified{}",
                     out_.other_allocators,
-                    in_segments ? bytes_text(in_segments) + " in segments of mimalloc, and " : "",
+                    in_segments ? bytes_text(in_segments) + " of mimalloc's segments, and in " : "",
                     bytes_text(out_.perhaps_theirs),
-                    out_.malloc.arenas.empty() ? "" : ", and the rows of malloc show libc's own malloc only"));
+                    out_.malloc.arenas.empty() ? "" : "; the rows of malloc show libc's own malloc only"));
     out_.perhaps_theirs += in_segments;
   }
 

@@ -1,7 +1,7 @@
 // AccountMap: the purpose of each byte of a process. Every mapped byte gets exactly one MemoryClass, by a fixed order
 // of precedence (account_map.cc), so the classes always add up to the mapped bytes. Costs the heap's tally, a walk over
 // malloc's chunks, and n log n in mappings, segments and threads. For a live process ask for resident_pages() first,
-// because the process must be suspended for that. One thread.
+// because the process must be suspended for that. Not for several threads at once.
 #pragma once
 #include "analysis/process/malloc_arenas.h"
 #include "analysis/process/memory_class.h"

@@ -1,6 +1,6 @@
 // Fragmentation: the holes of the heap (Free objects), by generation and size, and their neighbours: pinned objects or
 // survivors. One parallel walk of the heap; memory for the largest holes and a sum per type only. The result does not
-// depend on the number of threads. Throws Error, Interrupted. One thread.
+// depend on the number of threads. Throws Error, Interrupted. Not for several threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

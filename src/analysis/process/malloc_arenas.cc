@@ -139,7 +139,8 @@ private:
 
   bool is_main(Address arena) const { return arena < bins_ && bins_ - arena <= most_before_bins; }
 
-  // struct malloc_par lies near the main arena: n_mmaps, n_mmaps_max (65536 by default), …
+  // struct malloc_par lies in the same data of libc as the main arena. Its n_mmaps_max, 65536 by default, identifies
+  // it; n_mmaps stands before that.
   void add_main_heap() {
     const std::optional<u64> top = word(bins_ - top_before_bins);
     if (!top)
@@ -237,8 +238,9 @@ private:
     out_.heaps.push_back(heap);
   }
 
-  // Moves small freed chunks that are not merged from in use to cached: those in the arena's fast lists (up to 2.41).
-  // Their links are mixed with the link's address (from 2.32 on). Their neighbours treat them as in use.
+  // Counts the small freed chunks in the arena's fast lists (up to 2.41) as cached, no longer as in use. They are not
+  // merged with their neighbours, which treat them as in use. Their links are mixed with the link's address (from 2.32
+  // on).
   void subtract_fast(u32 arena, u64 before) {
     constexpr u64 first_list = 16, in_front = 32; // offset of the first list; bytes before the bins that hold no lists
     const Address state = out_.arenas[arena].address;
@@ -276,8 +278,9 @@ private:
     heap.chunks -= heap.chunks != 0;
   }
 
-  // Moves chunks that threads keep for their next malloc to cached (tcache, from 2.34 on). All of them have the same
-  // key word and links like those above. The key is the word that most chunks at the end of a list have.
+  // Counts chunks that threads keep for their next malloc (tcache, from 2.34 on) as cached, no longer as in use. All of
+  // them have the same key word, and links like those of the fast lists. The key is the word that most chunks at the
+  // end of a list have.
   void subtract_cached() {
     constexpr u64 smallest = 32, most_size = 0x420, least_votes = 3, most_votes = 1 << 20;
     std::unordered_map<u64, u64> votes;

@@ -1,7 +1,8 @@
 // MallocArenas: the memory of glibc's malloc (2.31 to 2.43 were looked at), found without symbols. The main arena is
 // found in libc's data by the shape of its lists, the others by their chain or, without libc's data, by their heaps at
 // multiples of 64 MiB; each heap's chunks are walked from end to end. Nothing is trusted: invalid data end the walk,
-// and the rest is not counted. Costs a load or two per chunk, and no memory per chunk. 64-bit Linux only. One thread.
+// and the rest is not counted. Costs a load or two per chunk, and no memory per chunk. 64-bit Linux only. Not for
+// several threads at once.
 #pragma once
 #include "base/notes.h"
 #include "target/target.h"

@@ -1,7 +1,7 @@
 // mallocng, the malloc of musl (1.2; 1.2.3 was looked at), read without symbols. Its areas of group records are pages
 // that begin with a secret, which is found through the auxiliary vector; each record has its group's address, and the
 // group leads back to it. Nothing is trusted: invalid records are left out. Costs a load per page of writable memory,
-// up to the first area, and some per group. 64-bit Linux only. One thread.
+// up to the first area, and some per group. 64-bit Linux only. Not for several threads at once.
 #pragma once
 #include "analysis/process/malloc_arenas.h"
 

@@ -1,6 +1,6 @@
 // ThreadMemory: the memory of each thread's stack. On x64 its bounds come from glibc's or musl's own record of the
 // thread, which lies at the stack's upper end; otherwise they are those of the mapping that contains the stack pointer.
-// Some 300 loads per thread. One thread.
+// Some 300 loads per thread. Not for several threads at once.
 #pragma once
 #include "target/target.h"
 
@@ -10,7 +10,7 @@ namespace dnheap {
 
 struct ThreadMemory {
   u64 thread = 0; // as Thread::id
-  // Without guard pages; includes other data of the C library for the thread.
+  // The stack without its guard pages, but with other data that the C library keeps for the thread.
   Address start = 0, end = 0;
   Address in_use = 0;      // beginning of the part in use: the page of the stack pointer
   bool is_certain = false; // from the thread's record; otherwise the mapping may contain more than the stack

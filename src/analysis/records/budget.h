@@ -15,7 +15,7 @@ struct Limit {
   Of of = Of::total;
   std::string name;        // exact; for a signature at least its first six digits; empty: a total, or by pattern
   std::string pattern;     // RE2, not anchored, already checked; empty: by name
-  bool each = false;       // applies to each match by itself, not to their sum
+  bool each = false;       // applies to each match separately, not to their sum
   std::string metric;      // "count", "bytes", "live", "retained", "objects"; for a total the name of the total
   bool is_growth = false;  // the limit is for the growth since the baseline
   bool is_percent = false; // of the baseline's figure

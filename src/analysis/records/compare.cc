@@ -94,8 +94,8 @@ std::vector<Series> owners_of(std::span<const Record> records) {
                                    : owner.signature;
       },
       [&](Series &series, const Record::Owner &owner, u64 record) {
-        // As soon as a second owner refers to what an owner held alone, it becomes shared. Both count in one row: the
-        // shared objects are those of which this owner is the first.
+        // What an owner holds alone becomes shared as soon as a second owner refers to it. So one row counts what the
+        // owner holds alone, and the shared objects of which it is the first owner.
         if (series.name.empty() || !owner.is_shared()) {
           series.name = in_parts ? owner.full_name() : owner.is_shared() ? Record::Owner::all_shared : owner.name;
           series.kind = owner.kind;
@@ -214,8 +214,8 @@ const Record *extract_among_whole(std::span<const Record> records) {
   return first == records.end() || std::all_of(records.begin(), records.end(), is_extract) ? nullptr : &*first;
 }
 
-// Adds a note if no static field of the program is in both the first and the last record. Namespaces decide whether a
-// field is the program's.
+// Adds a note if no static field of the program is in both the first and the last record, although each has some.
+// Namespaces decide whether a field is the program's.
 void tell_other_program(Comparison &to) {
   constexpr std::string_view is_static = "static ";
   const FrameworkNames framework({});
@@ -256,14 +256,14 @@ i64 change_of(std::span<const u64> values) {
 
 Comparison compare(std::span<const Record> records, u64 interval) {
   if (records.size() < 2)
-    throw UsageError("two or more are compared: dnheap diff BEFORE AFTER");
+    throw UsageError("diff needs two dumps or more: dnheap diff BEFORE AFTER");
   Comparison out;
   out.owners = owners_of(records);
   out.types = types_of(records);
   if (const Record *extract = extract_among_whole(records))
     out.notes.add(Subject::answer, Effect::none,
                   "memory by class is not compared: " + file_name_of(extract->name) +
-                      " is an extract, which has the heap's memory and little else, and others are not");
+                      " is an extract, which has the heap's memory and little else; other records are of whole dumps");
   else
     out.classes = classes_of(records);
   out.waste = waste_of(records, out.notes);

@@ -112,7 +112,7 @@ report::Answer answer_record(const Snapshot &snapshot, const Question &question)
   answer.tables = tables_of(record);
   Notes &notes = answer.completeness->notes;
   notes.add_all(map.notes);
-  notes.add_all(waste.notes.up_to(Effect::none)); // one of several tables
+  notes.add_all(waste.notes.up_to(Effect::none)); // waste is one of several tables, so its notes have no effect
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   add_name_notes(snapshot, answer);

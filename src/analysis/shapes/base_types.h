@@ -1,6 +1,6 @@
 // BaseTypes: finds out whether a type derives from a named type, by the parents of its MethodTable. If a runtime's
 // MethodTables do not have parents, only the type itself is compared. A few reads per question; names are kept by the
-// type system. One thread.
+// type system. Not for several threads at once.
 #pragma once
 #include "runtime/runtime.h"
 

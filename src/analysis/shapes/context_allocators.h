@@ -3,7 +3,7 @@
 // unloaded. No field leads from the context to its LoaderAllocator: both have a native part, and the context's part has
 // the address of the LoaderAllocator's part among its first words. This class searches for that address, behind a
 // handle that leads back to the context; the handle shows that the memory still belongs to the context. One walk of the
-// heap, a thousand bytes per context. Throws Error, Interrupted. One thread.
+// heap, a thousand bytes per context. Throws Error, Interrupted. Not for several threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

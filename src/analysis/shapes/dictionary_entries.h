@@ -1,4 +1,5 @@
-// The entries of a System.Collections.Generic.Dictionary of references. Two reads per entry. One thread.
+// The entries of a System.Collections.Generic.Dictionary of references. Two reads per entry. Not for several threads at
+// once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 

@@ -1,6 +1,6 @@
 // FieldReader: reads fields of objects by name, for code that knows the fields of a library's types. Offsets are looked
 // up once per type; a read then costs two look-ups in tables. Fields that do not exist or are not in the dump are
-// absent, never zero. One thread.
+// absent, never zero. Not for several threads at once.
 #pragma once
 #include "runtime/object_1.h"
 #include "runtime/runtime.h"

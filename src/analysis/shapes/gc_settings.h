@@ -1,6 +1,6 @@
 // GCSettings: the GC settings that a process started with: environment variables (DOTNET_GCHeapHardLimit) and
 // properties of its runtimeconfig.json (System.GC.HeapHardLimit), which AppContext keeps. Other variables and
-// properties are not looked at. Looks at all static fields: some 10 ms. One thread.
+// properties are not looked at. Looks at all static fields: some 10 ms. Not for several threads at once.
 #pragma once
 #include "base/notes.h"
 #include "snapshot/snapshot.h"
@@ -19,7 +19,7 @@ struct GCSetting {
 };
 
 struct GCSettings {
-  std::vector<GCSetting> list; // environment variables first, which win
+  std::vector<GCSetting> list; // environment variables first, as they take precedence
   Notes problems;              // sources that are not in the dump
 
   const GCSetting *hard_limit() const;

@@ -2,7 +2,7 @@
 // does not count as a holder, so an object that only garbage refers to has none; but if no root at all is known, all
 // objects count as holders. Inner parts of the objects themselves (a timer's inner objects, a delegate's list) do not
 // count as holders either. One parallel pass over all references of the heap, and Snapshot::live(); a bit per possible
-// object address, and some 16 bytes per object. Throws Interrupted. One thread.
+// object address, and some 16 bytes per object. Throws Interrupted. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"

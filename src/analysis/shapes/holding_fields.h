@@ -1,6 +1,6 @@
 // HoldingFields: finds for each of some objects the field that holds it, because a programmer can change that field.
 // One parallel pass over all references of the heap; 4 bytes per object asked about, and 8 for each further field that
-// holds one of them. One thread.
+// holds one of them. Not for several threads at once.
 //
 // If several fields hold an object, it counts for one of them only: the one that holds most bytes of all objects asked
 // about (on a tie the one with the lower number). An object that no object holds counts for its root, and without a

@@ -1,7 +1,7 @@
 // Resources: objects that stand for something outside of the heap and have a state (handles, connections, contexts).
 // For inspectors: lists all objects of some base types as a table, by type, state and the field that holds them. One
 // walk of the heap and one pass over its references; 16 bytes and a text for each object. Throws Error, Interrupted.
-// One thread.
+// Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 #include "report/answer.h"

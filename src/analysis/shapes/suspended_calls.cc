@@ -75,8 +75,8 @@ std::vector<SuspendedCalls::Running> SuspendedCalls::find_running() {
   return out;
 }
 
-// The dispatcher keeps the task that it resumes directly after the next Continuation. The method that it resumed is
-// above it on the stack, with a stub between them.
+// The dispatcher has the task that it resumes in the stack word directly after that of the next Continuation. The
+// resumed method is further in on the stack, with a stub between the two.
 std::optional<SuspendedCalls::Running> SuspendedCalls::running_in(std::span<const StackFrame> frames, u64 dispatcher) {
   const u64 p = fields_.pointer_size();
   Running out;

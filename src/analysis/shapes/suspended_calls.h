@@ -1,7 +1,7 @@
 // SuspendedCalls: reads the Continuation objects of runtime-async calls (.NET 11): which method resumes where, and what
 // the innermost call of a chain awaits. A chain leads from RuntimeAsyncTask.m_stateObject to its leaf, a library object
 // that names what is awaited, and by Next from the innermost method to the outermost. One look-up of code per place of
-// resumption; some reads per call. One thread.
+// resumption; some reads per call. Not for several threads at once.
 #pragma once
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"

@@ -2,7 +2,7 @@
 // Read-only; rows are made when they are asked for. Equality with the address of an object (in refs with its source or
 // target, in types with the id) is a look-up, everything else goes over all rows. The data that a table needs are
 // computed when it is first used: graph and referrers for the targets of refs, the dominator tree for owners and
-// dominators. Only from the snapshot's thread.
+// dominators. Runs only in the snapshot's thread.
 #pragma once
 #include "analysis/export/held_roots.h"
 #include "analysis/export/reference_names.h"

@@ -3,7 +3,7 @@
 // thing) are one, with their number. A method that awaits several others at once (Task.WhenAll) is on a stack of each
 // of them; a method that several await is on the stack of the first of these, and the others' stacks end at it. So each
 // awaited thing counts once per stack, and over all stacks each pending method counts once as a call: on the first
-// stack that it is on. Some 40 bytes and two look-ups per pending method. One thread.
+// stack that it is on. Some 40 bytes and two look-ups per pending method. Not for several threads at once.
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/threads/thread_pool.h"

@@ -1,5 +1,6 @@
 // ExceptionObjects: the exceptions on the heap, their contents, and which thread is handling which. To list all
-// exceptions takes two walks of the heap, and some µs per exception; to read a known one needs no walk. One thread.
+// exceptions takes two walks of the heap, and some µs per exception; to read a known one needs no walk. Not for several
+// threads at once.
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"

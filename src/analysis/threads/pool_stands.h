@@ -1,6 +1,6 @@
 // PoolStands: the workers of .NET's own thread pool by the state that their stacks show: idle, or blocked and by what.
 // The pool itself counts only workers that wait for a task as blocked. Every answer takes its numbers of workers from
-// here, so that no two answers differ. Costs a look at each thread. One thread.
+// here, so that no two answers differ. Costs a look at each thread. Not for several threads at once.
 #pragma once
 #include "analysis/threads/thread_text.h"
 

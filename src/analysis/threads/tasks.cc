@@ -187,8 +187,8 @@ void Tasks::follow_chain(TaskNumber task, SuspendedCalls::Chain chain) {
   }
 }
 
-// Finds the awaited task by its continuation, which is the method, if the method's variables do not show the task: the
-// awaiter is of an unknown type, or of a library's own type that has the task inside.
+// Finds the task that a method awaits if the method's variables do not show it, because the awaiter is of an unknown
+// type, or of a library's own type that has the task inside. The continuation of that task is the method.
 void Tasks::follow_back() {
   auto is_unknown = [this](TaskNumber task) {
     const Column &column = columns_[task];

@@ -133,7 +133,7 @@ private:
     TaskStatus status = TaskStatus::created;
     bool is_pending = false;
     bool is_in_context = false;  // a suspended call that was handed to a SynchronizationContext or a TaskScheduler
-    bool awaits_running = false; // a suspended call that awaits the method that its own task runs now
+    bool awaits_running = false; // a suspended call whose awaited callee is what its task runs now
     i32 state = 0;
     Address awaited = 0, continuation = 0;
     // The state machine if it is an object; for a suspended call its resume info, for a RuntimeAsyncTask its first

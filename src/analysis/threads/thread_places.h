@@ -1,5 +1,5 @@
 // ThreadPlaces: describes for findings where the most threads are, where the finalizer thread is, and where any one
-// thread is. The caller adds each thread's stack once; only a count per place is kept. One thread.
+// thread is. The caller adds each thread's stack once; only a count per place is kept. Not for several threads at once.
 #pragma once
 #include "analysis/names/framework_names.h"
 #include "analysis/threads/thread_text.h"

@@ -1,5 +1,5 @@
 // ThreadPool: the state of .NET's own thread pool: its workers, and the work in its queues, by queue, type and method.
-// One walk of the heap and some reads per queued item. One thread.
+// One walk of the heap and some reads per queued item. Not for several threads at once.
 // Source: dotnet/runtime src/libraries/System.Private.CoreLib/src/System/Threading/{PortableThreadPool,
 // ThreadPoolWorkQueue}*.cs, Collections/Concurrent/ConcurrentQueue*.cs.
 #pragma once

@@ -1,4 +1,5 @@
-// Describes threads in words for the verbs that list them: their names, and what they seem to wait for. One thread.
+// Describes threads in words for the verbs that list them: their names, and what they seem to wait for. Not for several
+// threads at once.
 #pragma once
 #include "base/notes.h"
 #include "report/table.h"
@@ -32,8 +33,8 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);
 // True if a wait by .NET's own wait subsystem has a time limit, false if it has none. Nullopt if the innermost methods
 // do not show it, for example because the native call is inlined.
 std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &stack);
-// True if the wait may end by itself as far as its methods show: after some time (ReaderWriterLockSlim.TryEnter…), or,
-// if an argument refers to a CancellationTokenSource, by cancellation.
+// True if the wait may end without a release or a signal, as far as its methods show: after some time
+// (ReaderWriterLockSlim.TryEnter…), or, if an argument refers to a CancellationTokenSource, by cancellation.
 // `is_limit_noted`: the runtime has recorded that the wait has no time limit.
 bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted);
 // The result of waits_for() for GC.WaitForPendingFinalizers.

@@ -125,8 +125,8 @@ report::Answer answer_account(const Snapshot &snapshot, const Question &question
   Notes &notes = answer.completeness->notes;
   notes.add_all(map.notes);
   if (map.is_estimate)
-    notes.add("Resident is an estimate: pages that are not zero ('at most' adds pages that the GC may have touched); a "
-              "dump does not show which pages of files are resident");
+    notes.add("Resident is an estimate: it counts pages that are not zero ('at most' adds pages that the GC may have "
+              "touched); a dump does not show which pages of files are resident");
   if (!is_process)
     note_what_is_missing(map, target, answer);
   if (live) {

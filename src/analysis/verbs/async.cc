@@ -33,7 +33,7 @@ constexpr u64 few_looks = u64{1} << 27; // limit of looks at objects, for all ki
 
 // Returns what would be freed with the methods of each stack and the tasks between them. Costs a search per stack,
 // because callers and callees share much that none of them retains alone. Nullopt: not searched, because there are too
-// many kinds of stacks, and this one retains less by itself than those that were searched.
+// many kinds of stacks, and this one alone retains less than those that were searched.
 std::vector<std::optional<u64>> retained_by(const Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
@@ -140,7 +140,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
   if (retained)
     if (const i64 others = std::count(retained->begin(), retained->end(), std::nullopt))
       table.notes.push_back(
-          fmt::format("Retained is computed for {} kinds of calls; none of the {} others holds as much by itself",
+          fmt::format("Retained is computed for {} kinds of calls; none of the {} others alone holds as much",
                       count_text(retained->size() - static_cast<u64>(others)), count_text(static_cast<u64>(others))));
   return table;
 }
@@ -290,8 +290,8 @@ report::Answer answer_async(const Snapshot &snapshot, const Question &question) 
   answer.completeness->notes.add_all(lines.notes());
   if (stacks.shared())
     answer.completeness->notes.add(
-        fmt::format("{} call{} something that others await as well (\"…, as others do\"): this is on the stack of one "
-                    "of them only, so that each call counts once",
+        fmt::format("{} call{} something that others await as well (\"…, as others do\"): what they share is on the "
+                    "stack of one of them only, so that each call counts once",
                     count_text(stacks.shared()), stacks.shared() == 1 ? " awaits" : "s await"));
   if (stacks.cycles())
     answer.completeness->notes.add(

@@ -91,8 +91,8 @@ public:
       return RE2::PartialMatch(owner.full_name(), *expression_);
     if (limit_.of == Limit::Of::signature)
       return owner.signature.starts_with(limit_.name);
-    // Either name means both what the owner holds alone, and the shared objects of which it is the first owner: the
-    // former become the latter as soon as a second owner refers to them.
+    // Either name stands for all objects that the owner holds alone, and for the shared objects of which it is the
+    // first owner. Objects that it holds alone become shared as soon as a second owner refers to them.
     return owner.name == limit_.name || owner.full_name() == limit_.name || owner.name + and_others == limit_.name ||
            (owner.is_shared() && limit_.name == Record::Owner::all_shared);
   }
@@ -162,7 +162,8 @@ u64 most_of(const Limit &limit, u64 before) {
   return more >= 0x1p63 ? ~u64{0} : capped_sum(before, static_cast<u64>(more));
 }
 
-// Returns an outcome for each figure that exceeds the limit; if none does, for the figure that comes nearest.
+// Returns an outcome for each figure that exceeds the limit; if no figure does, an outcome for the one that comes
+// nearest.
 std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> records) {
   std::vector<Outcome> exceeded;
   Outcome nearest{&limit, limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/", 0, {}, most_of(limit, 0)};

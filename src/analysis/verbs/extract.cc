@@ -48,7 +48,7 @@ void ask_all_verbs(const Snapshot &snapshot) {
   Question all;
   all.verbose = true;
   all.references = true;
-  if_it_can_be_told([&] { snapshot.index(); }); // one walk for all of them
+  if_it_can_be_told([&] { snapshot.index(); }); // all verbs then share one walk
   for (const Verb &verb : verbs())
     if (verb.answer && !verb.makes_file && (!verb.subject || verb.subject.is_optional) && !verb.reads_objects_only)
       if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
@@ -92,8 +92,8 @@ std::map<Address, Specimen> collect_specimens(const Snapshot &snapshot) {
   return out;
 }
 
-// Asks about fields, including those of structs in it or in its elements. Iterative: a damaged dump may nest array
-// types as deeply as there are types.
+// Asks about a type's fields, including those of structs in its objects or in their elements. Iterative: a damaged dump
+// may nest array types as deeply as there are types.
 void ask_about_fields(const Snapshot &snapshot, Address type, std::set<Address> &asked) {
   TypeSystem &types = snapshot.runtime().types();
   Fields &fields = snapshot.runtime().fields();

@@ -164,7 +164,8 @@ report::Table finalization_table(const std::vector<OneHeap> &heaps, u64 pointer_
       {{"start", "From", Kind::address}, &Part::start},
       {{"end", "To", Kind::address},
        &Part::end}}.table("finalization", "Finalization queue", parts);
-  table.notes = {"by generation: alive when last looked at; critical and ready: unreachable, their finalizers are due"};
+  table.notes = {"the parts of generations have objects that were alive when the GC last looked; critical and ready "
+                 "have unreachable objects, whose finalizers are due"};
   return table;
 }
 

@@ -1,11 +1,12 @@
 // The tables of `gc` that all runtimes have: the GC's state, its heaps and their generations. For the files of this
-// folder, which read these values in their own ways. Costs little; throws nothing of its own. One thread.
+// folder, which read these values in their own ways. Costs little; throws nothing of its own. Not for several threads
+// at once.
 #pragma once
 #include "report/table.h"
 
 namespace dnheap {
 
-// `raw`: the number that `value` is the word for, if the runtime has one.
+// `raw`: the runtime's number, if `value` is a word that stands for one.
 struct GcStateLine {
   const char *datum;
   report::Cell value;

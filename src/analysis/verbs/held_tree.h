@@ -1,6 +1,6 @@
 // `retained --tree`: the folded dominator tree (folded_tree.h; --raw: all steps), largest first, row by row in
 // depth-first order. Nodes below a node are computed when their rows are due, and a level costs the memory of its
-// nodes. One thread.
+// nodes. Not for several threads at once.
 #pragma once
 #include "analysis/question.h"
 #include "report/table.h"

@@ -119,7 +119,8 @@ report::Table modules_table(const Target &target) {
   if (shown.empty())
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
-    table.notes.push_back("the data of such a file were derived from memory: it is needed only if notes say so");
+    table.notes.push_back("data of a file that was not used were derived from memory: the file is needed only if notes "
+                          "say so");
   return table;
 }
 

@@ -188,7 +188,7 @@ private:
     return out + (lock.readers.size() > shown ? ", …" : "");
   }
 
-  // True for a lock that is internal to a semaphore, an event or a task, which is shown there.
+  // True for a lock inside a semaphore, an event or a task: the table shows that outer object instead.
   bool is_inner(const LockObject &lock) const {
     if (lock.kind == LockKind::monitor || lock.kind == LockKind::lock)
       return locks_.by_inner.contains(lock.object) && !lock.waiters;

@@ -90,7 +90,8 @@ report::Table steps_table(const PathSteps &path, const std::string &title, bool 
     for (const std::string *text : {&step.field, &step.type, &step.calls})
       explain_compiled_names(*text, table.notes);
   if (path.conservative)
-    table.notes.push_back("found by looking at every word of a stack: this word may only look like a reference");
+    table.notes.push_back("the path begins at a stack word that may only look like a reference: every word of that "
+                          "stack was tried");
   return table;
 }
 
@@ -300,14 +301,14 @@ report::Answer answer_path(const Snapshot &snapshot, const Question &question) {
   if (!of_type && !question.sort.empty())
     throw UsageError("--sort needs a type: dnheap path TARGET TYPE --sort " + question.sort);
   snapshot.index();
-  u64 bad_references = 0; // perhaps in dead objects
+  u64 bad_references = 0; // the objects that have these may be dead
   report::Answer answer =
       of_type ? answer_type(snapshot, question, address) : answer_object(snapshot, question, *address, bad_references);
   if (!suspect && !question.hubs.empty())
     answer.completeness->notes.add(
         "--hub has no effect here: it changes the suspects (@1), and this path is not about a suspect");
   add_root_notes(snapshot, answer);
-  if (of_type || question.all || question.from) // these use the graph, which knows them
+  if (of_type || question.all || question.from) // these use the graph, which knows the bad references
     add_reference_notes(snapshot, answer);
   else if (bad_references)
     add_reference_notes(snapshot.live().bad_references(), answer);

@@ -143,14 +143,15 @@ constexpr QuestionOption options[] = {
     {"near", "ADDRESS", Takes::near, "the neighbourhood of this address: the object there, and three on each side",
      [](const Q &q) { return q.near.has_value(); }, [](Q &q, Label &l, Text v) { q.near = address(l, v); }, refused},
     {"refers-to", "GENERATION", Takes::refers_to,
-     "only objects that refer to an object of that generation; 'younger': of a younger one than their own",
+     "only objects that refer to an object of that generation; 'younger': to one of a younger generation than their "
+     "own",
      [](const Q &q) { return !q.refers_to.empty(); }, set_refers_to, refused, referred_names},
     {"live", nullptr, Takes::life, "only objects that something keeps alive",
      [](const Q &q) { return q.life == Life::live; }, [](Q &q, Label &l, Text) { set_life(q, l, Life::live); }},
     {"dead", nullptr, Takes::life, "only objects that nothing keeps alive",
      [](const Q &q) { return q.life == Life::dead; }, [](Q &q, Label &l, Text) { set_life(q, l, Life::dead); }},
     {"all", nullptr, Takes::all,
-     "path: one from each owner that reaches the object; verify: the graph, too; stack: of every "
+     "path: show a path from each owner that reaches the object; verify: check the graph, too; stack: show every "
      "thread",
      [](const Q &q) { return q.all; }, [](Q &q, Label &, Text) { q.all = true; }},
     {"from", "ADDRESS", Takes::from, "the path from this object, instead of from a root",
@@ -158,7 +159,7 @@ constexpr QuestionOption options[] = {
     {"no-stacks", nullptr, Takes::no_stacks, "the path from a root that is not on a stack",
      [](const Q &q) { return q.no_stacks; }, [](Q &q, Label &, Text) { q.no_stacks = true; }},
     {"struct", "TYPE", Takes::struct_type,
-     "read the address as a struct of this type: its MethodTable, or its name if a boxed one exists",
+     "read the address as a struct; TYPE is the address of its MethodTable, or its name if the heap has a boxed one",
      [](const Q &q) { return !q.struct_type.empty(); }, [](Q &q, Label &, Text v) { q.struct_type = v; }, refused},
     {"closure", nullptr, Takes::closure, "also everything that the object reaches, whoever else holds it",
      [](const Q &q) { return q.closure; }, [](Q &q, Label &, Text) { q.closure = true; }},

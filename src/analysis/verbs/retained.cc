@@ -228,7 +228,7 @@ report::Table objects_table(const std::shared_ptr<Holding> &holding, const Quest
 
 // Objects that only several instances hold together are not below any of these instances in the tree.
 constexpr const char *together_note =
-    "each instance counts by itself: objects that only several instances hold together are in no row; dnheap path "
+    "each instance counts separately: objects that only several instances hold together are in no row; dnheap path "
     "TARGET TYPE shows what would be freed with all instances of a type";
 
 bool is_of_tree(const Question &question) { return question.tree || question.table == "tree"; }
@@ -278,7 +278,7 @@ report::Answer answer_retained(const Snapshot &snapshot, const Question &questio
     if (is_wanted("shared"))
       answer.tables.push_back(
           shared_table(snapshot, holding.tree(), holding.owners(), [&](OwnerId id) { return holding.owner(id).name; }));
-    add_groups("types", "By type: what its instances retain, each by itself", "type",
+    add_groups("types", "By type: what its instances retain, each counted separately", "type",
                [&](TypeId type) { return holding.name(type); });
     add_groups("namespaces", "By namespace", "namespace",
                [&](TypeId type) { return namespace_of(holding.name(type)); });

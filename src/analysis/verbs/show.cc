@@ -387,7 +387,7 @@ report::Answer answer_show(const Snapshot &snapshot, const Question &asked) {
   if (is_wanted(question, "referrers"))
     answer.tables.push_back(referrers_table(snapshot, view, object, referrers, question.top));
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
-  answer.tables.back().shown = Shown::in_data; // for people it is shown with the type
+  answer.tables.back().shown = Shown::in_data; // people see this table when they ask for the type
   if (asked.values && snapshot.target().has_blanked_values())
     answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
   add_root_notes(snapshot, answer);

@@ -113,7 +113,7 @@ report::Table types_table(const std::vector<TypeLine> &lines, const Question &qu
                                   {"type", total_of(lines.size(), "type")}});
   if (retained)
     table.notes.push_back(
-        "Retained: each instance counts by itself, with owners as in dnheap retained; objects that only several "
+        "Retained: each instance counts separately, with owners as in dnheap retained; objects that only several "
         "instances hold together are in no row; dnheap path TARGET TYPE counts them, too");
   if (!question.verbose && shows_equal_names(lines, shown))
     table.notes.push_back("equal names are different types (loaded twice, say); -v shows their MethodTables");

@@ -14,12 +14,12 @@ constexpr Verb all_verbs[] = {
     {.name = "report",
      .group = "to begin with",
      .question = "what is going on?",
-     .details = "One screen: findings, where all of the process's memory is, and who holds most of the live objects, "
-                "each with the field to look at and the command to run next (dnheap path TARGET @1 shows the path to "
-                "the first one). Objects that the program's own static fields hold belong to these fields, even if the "
-                "runtime's timers or a method's local variable hold them, too. Then memory that could be saved and, if "
-                "there are many holes between objects, the neighbours of the holes. No values of strings or fields are "
-                "in it: it is safe to attach.",
+     .details = "One screen: findings, where all of the process's memory is, and who holds most of the live objects. "
+                "Each holder is shown with the field to look at and the command to run next (dnheap path TARGET @1 "
+                "shows the path to the first one). Objects that the program's own static fields hold belong to these "
+                "fields, even if the runtime's timers or a method's local variable hold them, too. Then memory that "
+                "could be saved and, if there are many holes between objects, the neighbours of the holes. No values "
+                "of strings or fields are in it: it is safe to attach.",
      .takes = {Takes::hubs},
      .tables = {"account", "suspects", "findings", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | suspended_calls |
@@ -49,11 +49,12 @@ constexpr Verb all_verbs[] = {
      .details = "For an object, or a suspect of the report (@1): how it is held, each step by its field. Owners are "
                 "searched in this order: static fields of the program, its container of services, the framework's "
                 "static fields, what flows with calls (values of AsyncLocal), methods on stacks, the runtime's queues "
-                "and handles, words on stacks, which may be chance; the shortest path from the first of these that "
-                "holds it is shown. --all shows the shortest path from each static field, method, handle and the like, "
-                "nearest first; --no-stacks leaves out roots on stacks; --from ADDRESS shows the shortest path from "
-                "another object. For a type: the paths to all its instances, equal ones as one row, with what would be "
-                "freed if all of them went; give the type's full name, or a regular expression (RE2).",
+                "and handles, and last words on stacks, which may be chance. The answer is the shortest path from the "
+                "first of these owners that holds the object. --all shows the shortest path from each static field, "
+                "method, handle and the like, nearest first. --no-stacks leaves out roots on stacks. --from ADDRESS "
+                "shows the shortest path from another object. For a type: the paths to all its instances, equal ones "
+                "as one row, with what would be freed if all of them went; give the type's full name, or a regular "
+                "expression (RE2).",
      .subject = {"ADDR|TYPE|@N", "which object, type or suspect?"},
      .takes = {Takes::all, Takes::hubs, Takes::raw, Takes::from, Takes::no_stacks},
      .sort_columns = {"bytes", "instances"},
@@ -122,7 +123,7 @@ constexpr Verb all_verbs[] = {
      .group = "memory",
      .question = "what would be freed?",
      .details = "Who alone keeps how much alive: by owner (static field, thread, kind of handle), by type, namespace "
-                "and assembly, and the objects that hold most; --tree shows level by level who holds what (--top N: "
+                "and assembly, and the objects that hold most. --tree shows level by level who holds what (--top N: "
                 "the N largest lines below each line). Exact: from the dominator tree of the whole heap.\nOwners have "
                 "ranks: objects that the program's own static fields hold belong to these fields, even if the "
                 "runtime's timers or a stack hold them, too. --plain ranks no owners, except words on stacks that may "
@@ -138,13 +139,13 @@ constexpr Verb all_verbs[] = {
      .group = "memory",
      .question = "which memory could be saved?",
      .details =
-         "Bytes that a fix would save, by the field that holds them; no byte counts twice: collections that are empty, "
-         "hold one element, or are less than a third full (List, Stack, Queue, Dictionary, HashSet, "
-         "ConcurrentDictionary, StringBuilder, and other collections in arrays), with the arrays that belong to them; "
-         "boxes; all but one of equal strings, of equal arrays without references, and of equal small objects without "
-         "references; the zeros of arrays that contain little else; and holes beside pinned objects. Objects that the "
-         "GC never frees are not waste. --live looks only at live objects, --dead only at garbage; neither looks at "
-         "holes.",
+         "Bytes that a fix would save, by the field that holds them; no byte counts twice. Waste is of these kinds: "
+         "collections that are empty, hold one element, or are less than a third full (List, Stack, Queue, Dictionary, "
+         "HashSet, ConcurrentDictionary, StringBuilder, and other collections in arrays), with the arrays that belong "
+         "to them; boxes; all but one of equal strings, of equal arrays without references, and of equal small objects "
+         "without references; the zeros of arrays that contain little else; and holes beside pinned objects. Objects "
+         "that the GC never frees are not waste. --live looks only at live objects, --dead only at garbage; neither "
+         "looks at holes.",
      .takes = {Takes::life},
      .sort_columns = {"bytes", "count", "kind"},
      .tables = {"waste", "kinds", "stages"},
@@ -186,11 +187,11 @@ constexpr Verb all_verbs[] = {
     {.name = "threads",
      .group = "threads",
      .question = "which threads are there, and where is each one?",
-     .details = "One row per thread of the runtime: its ids, name and state, how many methods are on its stack, the "
-                "innermost of them, what it waits for (a lock and its owner, a task), as far as the runtime's records, "
-                "objects and references in its methods show it, and the exception that it is handling, or handled "
-                "last. --by retained adds what each thread alone keeps alive, which takes the graph of the whole heap. "
-                "Threads that have ended are listed as long as their objects live.",
+     .details = "One row per thread of the runtime: its ids, name and state, the number of methods on its stack, the "
+                "innermost method, and the exception that it is handling, or handled last. The row also shows what it "
+                "waits for (a lock and its owner, a task), as far as the runtime's records, objects and references in "
+                "its methods show it. --by retained adds what each thread alone keeps alive, which takes the graph of "
+                "the whole heap. Threads that have ended are listed as long as their objects live.",
      .by = {"thread", "retained"},
      .tables = {"threads", "problems"},
      .parts = names | code | thread_ids | stacks | sync_blocks | suspended_calls,
@@ -240,9 +241,9 @@ constexpr Verb all_verbs[] = {
      .question = "which asynchronous calls are pending?",
      .details = "One row for equal calls: asynchronous methods that await one another, from the one that waits for "
                 "something else (a delay, a semaphore, a socket, a TaskCompletionSource) out to the one that nobody "
-                "awaits; each with the number of its current await, as the compiler counts them. Then tasks by status, "
-                "with those that failed unobserved, and the thread pool: its workers, and the work that waits for one. "
-                "--by retained adds what would be freed with the calls.",
+                "awaits. Each method has the number of its current await, as the compiler counts them. Then tasks by "
+                "status, with those that failed unobserved, and the thread pool: its workers, and the work that waits "
+                "for one. --by retained adds what would be freed with the calls.",
      .takes = {Takes::symbols},
      .by = {"count", "retained"},
      .tables = {"calls", "tasks", "pool", "queued"},
@@ -426,11 +427,11 @@ constexpr Verb all_verbs[] = {
     {.name = "diff",
      .group = "dumps and files",
      .question = "what grew, from one dump to the next?",
-     .details = "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. By owner "
-                "(the same signature in each), by type, by class of memory and by kind of waste: what is new, gone, "
-                "grown, shrunk or steady, with its rate per hour if their times are known; for three or more also the "
-                "trend: what grew each time, or never shrank. Each dump is opened, asked and closed before the next "
-                "one, so this takes the memory of one.",
+     .details = "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. Shows by "
+                "owner (the same signature in each), by type, by class of memory and by kind of waste what is new, "
+                "gone, grown, shrunk or steady, with rates per hour if the times of the dumps are known. Three dumps "
+                "or more also have a trend: what grew each time, or never shrank. Each dump is opened, asked and "
+                "closed before the next one, so this takes the memory of one.",
      .takes = {Takes::interval},
      .sort_columns = {"change", "after", "before"},
      .tables = {"owners", "types", "account", "waste", "dumps"},

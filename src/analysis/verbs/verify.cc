@@ -83,7 +83,7 @@ std::string text_of(const report::Completeness::Gap &gap, const Snapshot &snapsh
     return gap.reason + ": " + hex(*method_table) + " is not a MethodTable";
   u64 size = object_size(type->base_size, type->component_size, memory.try_load<u32>(gap.start + p).value_or(0),
                          memory.format());
-  return gap.reason + ": of " + bytes_text(size) + ", for which there is no room";
+  return gap.reason + ": its size is " + bytes_text(size) + ", for which there is no room";
 }
 
 // Returns the part of the heap that a collection was planning or moving, if there are traces of one.
@@ -294,7 +294,7 @@ report::Answer answer_verify(const Snapshot &snapshot, const Question &question)
   const std::string how = question.verbose ? "" : " (--verbose lists them)";
   if (moving)
     answer.tables[0].notes.push_back(count_text(moving) + " more in " + part->name() +
-                                     ", which the GC was planning or moving: they look like damage" + how);
+                                     ", which the GC was planning or moving: they only look like damage" + how);
   if (check.dead)
     answer.tables[0].notes.push_back(
         count_text(check.dead) + " more in dead objects, to which no root leads" +

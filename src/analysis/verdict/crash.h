@@ -1,6 +1,7 @@
 // The end of a process, for the answers that begin with it: the signal or code that the dump's container names, where
 // the crashed thread stands, and the exception that this thread was handling. Costs nothing if the container names no
-// crash; else a walk of that one thread's stack and a look at all Threads and strong handles. One thread.
+// crash; else a walk of that one thread's stack and a look at all Threads and strong handles. Not for several threads
+// at once.
 #pragma once
 #include "report/answer.h"
 #include "snapshot/snapshot.h"

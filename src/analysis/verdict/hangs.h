@@ -2,7 +2,7 @@
 // all blocked while work waits for them. Walks the stacks of all threads once. Looks at locks and tasks only if a
 // thread waits for one or for a Mutex, if a semaphore has asynchronous waiters (but not if there are more than
 // 500,000), or if up to 10,000 asynchronous calls are pending. Looks at the pool's queues only if no worker is idle.
-// One thread.
+// Not for several threads at once.
 #pragma once
 #include "analysis/verdict/verdict.h"
 #include "base/notes.h"

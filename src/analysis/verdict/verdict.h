@@ -58,7 +58,7 @@ struct VerdictFacts {
   u64 perhaps_theirs = 0;
   u64 runtime = 0; // memory of the runtime itself: loader heaps, code, the GC's tables
   u64 stacks = 0, threads = 0;
-  u64 finalizers = 0; // bytes that only objects hold whose finalizers are due
+  u64 finalizers = 0; // bytes held only by objects whose finalizers are due
   u64 finalizer_objects = 0;
   std::string finalizers_text;      // the most of them
   std::string finalizer_place;      // HangFacts::finalizer_text

@@ -1,11 +1,11 @@
-// Crowds: semaphores with many waiters and no free permit, whose known holders do not go on by themselves. A few
-// waiters are usual, as with any lock. Many waiters are usual, too, if a program limits its work by the semaphore (its
-// holders end in time), or if workers wait for a signal. So a crowd has
+// Crowds: semaphores with many waiters and no free permit, whose known holders all seem stuck. A few waiters are usual,
+// as with any lock. Many waiters are usual, too, if a program limits its work by the semaphore (its holders end in
+// time), or if workers wait for a signal. So a crowd has
 // * at least `least_crowd` callers that wait without a time limit;
 // * waiting methods that also release the semaphore, so that it is a lock, not a signal; if that is unknown, a limit of
 //   one permit;
 // * no possible holder that runs, sleeps, or awaits a timer, a socket, a file or anything else that ends.
-// Costs some look-ups for each caller and holder. One thread.
+// Costs some look-ups for each caller and holder. Not for several threads at once.
 #pragma once
 #include "analysis/waits/thread_waits.h"
 

@@ -144,7 +144,7 @@ std::string DeadlockText::words(const Circle &circle) {
       out += " (as its stack shows)";
   }
   if (ends_by_itself(circle))
-    out += ". That wait ends by itself when its time is over";
+    out += ". That wait ends when its time is over";
   if (!is_inferred(grounds_of(circle)))
     return out + (is_limit_unknown(circle) && !ends_by_itself(circle)
                       ? ". It is unknown whether one of these waits has a time limit or can be cancelled"
@@ -158,7 +158,7 @@ std::string DeadlockText::words(const Circle &circle) {
   if (is_of_mutex)
     out += std::string(is_of_semaphore ? ", and who" : "Who") +
            " has a Mutex, and how long somebody waits for it, is known to the operating system only";
-  return out + ": this is inferred from these references, as everybody who is known to have one is stuck";
+  return out + ". So this is inferred from these references: everybody who is known to have such a reference is stuck";
 }
 
 std::string DeadlockText::short_name(u32 thread) const {

@@ -1,5 +1,5 @@
 // Deadlocks in words: who waits for whom in a circle, with threads by number, name and managed id, and how sure that
-// is. For the verbs that report waits. Reads names when it is asked for them. One thread.
+// is. For the verbs that report waits. Reads names when it is asked for them. Not for several threads at once.
 #pragma once
 #include "analysis/waits/sureness.h"
 #include "analysis/waits/thread_waits.h"

@@ -1,6 +1,7 @@
 // HandleWaits: threads that wait for a WaitHandle (Mutex, Semaphore, AutoResetEvent, …). A thread's innermost methods
 // show that it waits, and the SafeWaitHandle that these methods hold shows for which object. The object's state is kept
-// by the operating system, so it is unknown here. Walks each stack, and the heap if any thread waits so. One thread.
+// by the operating system, so it is unknown here. Walks each stack, and the heap if any thread waits so. Not for
+// several threads at once.
 #pragma once
 #include "snapshot/snapshot.h"
 

@@ -1,7 +1,7 @@
 // Locks: the things that threads take and wait for, as far as objects and sync blocks show them: .NET's Monitor (in an
 // object's header or its sync block), System.Threading.Lock, ReaderWriterLockSlim, SemaphoreSlim, ManualResetEventSlim;
 // and if .NET's own wait subsystem keeps them in objects, Mutex, Semaphore and the events. Costs two walks of the heap
-// and one look at each object's header. One thread.
+// and one look at each object's header. Not for several threads at once.
 #pragma once
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"

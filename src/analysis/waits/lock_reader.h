@@ -1,6 +1,6 @@
 // LockReader: reads the state of one lock object from its fields: System.Threading.Lock, ReaderWriterLockSlim and its
 // predecessor, SemaphoreSlim, ManualResetEventSlim, CountdownEvent, Barrier, and types that derive from them. A few
-// reads for each; no walk. One thread.
+// reads for each; no walk. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"

@@ -1,5 +1,5 @@
 // MethodUses: what a method does with semaphores, other handles and BlockingCollections, by the calls in its IL. Looks
-// at a method's calls once, and keeps the result. One thread.
+// at a method's calls once, and keeps the result. Not for several threads at once.
 #pragma once
 #include "snapshot/method_bodies.h"
 

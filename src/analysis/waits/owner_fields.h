@@ -1,6 +1,6 @@
 // OwnerFields: names the field that has an object: "Shop.Pricing._gate" for a static field; "Shop.Pricing.Only._gate"
 // for a field of the object in a static field. Built from all static roots and the references of their objects; a few
-// reads for each. One thread.
+// reads for each. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 #include "objects/references.h"

@@ -397,7 +397,7 @@ void SemaphoreHolders::look_from_outside(Address object) {
   }
 }
 
-// Finds outsiders, which run later by themselves: timers, tasks that have not begun, work that is queued for the pool.
+// Finds outsiders that run later: timers, tasks that have not begun, and work that is queued for the pool.
 void SemaphoreHolders::look_for_outsiders(const Snapshot &snapshot) {
   if (std::ranges::none_of(semaphores_, [&](const auto &one) { return is_collection(one.first); }))
     return; // nobody waits for a collection

@@ -6,7 +6,7 @@
 // The semaphores of a BlockingCollection are not locks: nobody gives back what was taken. Their possible holders refer
 // to the collection, and may add an item, or take one. Waiters for the same semaphore are not among the holders, nor is
 // anybody in a method in which others wait. Reads nothing unless a semaphore has waiters and no permit; then it reads
-// all roots, the references of each waiting asynchronous method, and all stacks. One thread.
+// all roots, the references of each waiting asynchronous method, and all stacks. Not for several threads at once.
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/waits/lock_objects.h"

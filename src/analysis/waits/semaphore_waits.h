@@ -1,5 +1,6 @@
 // SemaphoreWaits: the SemaphoreSlim for which a task stands. The task is an asynchronous waiter, or a call of the
-// semaphore's own methods that waits for one, with a limit or until it is canceled. Some look-ups per task. One thread.
+// semaphore's own methods that waits for one, with a limit or until it is canceled. Some look-ups per task. Not for
+// several threads at once.
 #pragma once
 #include "analysis/threads/tasks.h"
 
@@ -23,7 +24,7 @@ public:
   SemaphoreWait stood_for_by(TaskNumber task) const;
   // Returns the task that a method awaits; looks it up once. no_task: it awaits something else.
   TaskNumber awaited_task(TaskNumber task) const;
-  // True if a wait for that task ends by itself after some time.
+  // True if a wait for that task ends after some time in any case.
   bool has_limit(TaskNumber task) const;
   // True if the task belongs to a wait that can be canceled or has a limit.
   bool is_promise(TaskNumber task) const;

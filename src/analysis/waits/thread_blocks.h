@@ -3,7 +3,7 @@
 // thread's stack. Reads all sync blocks once, then takes some µs per thread. Walks the heap, once, only if the wait
 // subsystem has a wait whose object no method of the thread holds. Reads the heap's tasks only if a thread waits for
 // several of them, or for a semaphore behind asynchronous waiters. It knows less than ThreadWaits, which has all locks
-// and tasks. One thread.
+// and tasks. Not for several threads at once.
 #pragma once
 #include "analysis/plan.h"
 #include "analysis/threads/thread_text.h"

@@ -254,7 +254,8 @@ private:
     }
   }
 
-  // Some waits may end by themselves. Only the methods on the stack, and the objects to which they refer, show that.
+  // Some waits may have a time limit, or may be cancelled. Only the methods on the stack, and the objects to which they
+  // refer, show that.
   void find_unknown_limits() {
     const Runtime &runtime = snapshot_.runtime();
     for (ThreadWait &wait : out_.waits) {

@@ -1,7 +1,7 @@
 // ThreadWaits: the lock, task, event, wait handle or thread that each thread waits for. Its sources are .NET's wait
 // subsystem, the runtime's records, objects and, if these show nothing, words on the thread's stack. Also the circles
 // in which threads, or tasks alone, wait for each other: no member of a circle ever goes on. Needs the tasks, all
-// stacks, and all roots if a lock counts waiters that no record names. One thread.
+// stacks, and all roots if a lock counts waiters that no record names. Not for several threads at once.
 #pragma once
 #include "analysis/plan.h"
 #include "analysis/waits/semaphore_holders.h"
@@ -27,8 +27,8 @@ struct ThreadWait {
   WaitKind kind = WaitKind::lock;
   Address object = 0;              // the lock, the event, the task; for a static constructor, its type's MethodTable
   bool is_by_stack = false;        // known only by a word on the thread's stack, which may be left over
-  bool has_limit = false;          // it ends by itself after some time, as far as records or its methods show it
-  bool is_limit_unknown = false;   // unknown whether it ends by itself or can be cancelled
+  bool has_limit = false;          // it ends after some time in any case, as far as records or its methods show it
+  bool is_limit_unknown = false;   // unknown whether it has a time limit or can be cancelled
   bool is_for_any = false;         // it waits for several objects, and goes on as soon as one of them is signaled
   std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers
 };
@@ -45,8 +45,8 @@ struct WaitingOne {
   Grounds grounds = Grounds::runtime; // how we know that the next member holds `waits_for`, or is it
   Address through = 0;                // an object through which the next member refers to `waits_for`
   std::string method;                 // the next member's method that refers to it; empty: unknown
-  bool has_limit = false;             // it goes on by itself after some time
-  bool is_limit_unknown = false;      // it is unknown whether it does, or can be cancelled
+  bool has_limit = false;             // it goes on after some time in any case
+  bool is_limit_unknown = false;      // it is unknown whether it goes on in any case, or can be cancelled
 };
 
 // Many waiters for one semaphore, with nobody who is known to go on and release it.

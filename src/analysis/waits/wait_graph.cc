@@ -170,7 +170,7 @@ std::optional<u32> WaitGraph::joined_by(u32 thread) const {
   return std::nullopt;
 }
 
-// True if the wait ends by itself.
+// True if the node waits with a time limit, so that it goes on in any case.
 bool WaitGraph::has_limit(Node node) {
   if (is_semaphore(node))
     return false;

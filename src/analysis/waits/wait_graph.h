@@ -1,7 +1,7 @@
 // WaitGraph: a graph of threads, tasks and semaphores, in which an edge leads from one that waits to what it waits for.
 // Finds the circles in it: their members never go on. Semaphores name no owner, so circles through them are inferred:
 // only if everybody who may have taken a permit waits, without a time limit, for somebody who waits as well. Looks at
-// the tasks and semaphores that are waited for, each once. One thread.
+// the tasks and semaphores that are waited for, each once. Not for several threads at once.
 #pragma once
 #include "analysis/waits/semaphore_holders.h"
 #include "analysis/waits/semaphore_waits.h"

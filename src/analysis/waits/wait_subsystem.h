@@ -1,7 +1,7 @@
 // WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects. On
 // Unix, CoreCLR (from .NET 11 on) and NativeAOT keep every wait of managed code in this way, but not the runtime's own
 // waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. There is one of these behind each handle
-// of an event, a semaphore, a Mutex. A few reads per thread; no walk. One thread.
+// of an event, a semaphore, a Mutex. A few reads per thread; no walk. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 #include "runtime/thread_data.h"

@@ -1,7 +1,7 @@
 // WaitTargets: leads from inner objects, for which threads wait, to the object that the program called: from a
 // WaitableObject to its handle, its lock, its semaphore, or the object whose Monitor the lock is. It knows only the
 // objects that were added: all objects of such types, or those that a thread's frames hold. It follows fields, so every
-// result is certain. A few reads and some 100 bytes per object. One thread.
+// result is certain. A few reads and some 100 bytes per object. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/waits/wait_subsystem.h"

@@ -1,5 +1,6 @@
 // WaitTexts: what each thread waits for, in words. Sources: the innermost methods on its stack; the runtime's records
-// if these methods show nothing (.NET 8 and 9); waits for static constructors. Walks each stack once. One thread.
+// if these methods show nothing (.NET 8 and 9); waits for static constructors. Walks each stack once. Not for several
+// threads at once.
 #pragma once
 #include "analysis/threads/thread_places.h"
 #include "analysis/threads/thread_text.h"

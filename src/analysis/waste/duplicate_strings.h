@@ -1,7 +1,7 @@
 // DuplicateStrings: strings of equal content: their numbers, and the fields that hold the copies. One parallel pass
 // over all objects and one over all references: 24 bytes per string while contents are compared
-// (algorithms/equal_contents.h), then 16 per copy and 64 per content that occurs twice. Throws Error, Interrupted. One
-// thread.
+// (algorithms/equal_contents.h), then 16 per copy and 64 per content that occurs twice. Throws Error, Interrupted. Not
+// for several threads at once.
 //
 // One of several equal strings is kept: a frozen one (a literal of the program, which the GC never frees), else the one
 // with the lowest address. Only the others count as copies; a frozen string is never one.

@@ -1,12 +1,12 @@
 // The waste of a heap, as rows that never count a byte twice, for every answer that sums it up. One parallel pass over
-// the heap, one over its references, and one for its holes. Throws Error, Interrupted. One thread.
+// the heap, one over its references, and one for its holes. Throws Error, Interrupted. Not for several threads at once.
 //
 // The rules, in their order; a byte that an earlier rule counts is not counted by a later one:
 //  1. Collections (analysis/shapes/collection_shapes.h), each with the arrays that belong to it alone. An empty
-//     collection wastes all of its bytes; a collection with a single element all but the element's place; a collection
-//     that is less than a third full its unused places. Builders count by characters, and the rule for one element does
-//     not apply to them. Collections of nodes or segments waste nothing. Arrays of collections never count as equal or
-//     mostly zero.
+//     collection wastes all of its bytes; a collection with a single element wastes all but the element's place; a
+//     collection that is less than a third full wastes its unused places. Builders count by characters, and the rule
+//     for one element does not apply to them. Collections of nodes or segments waste nothing. Arrays of collections
+//     never count as equal or mostly zero.
 //  2. Boxes: their bytes beyond the value, which would be stored in place of the reference. A static field's box does
 //     not count.
 //  3. Strings, arrays without references, and small objects without references (up to 128 bytes, and with fields) of
@@ -49,7 +49,7 @@ struct WasteRow {
   // The field that holds it: "Shop.Quote._currency", "System.String[]", "static Shop.Cache.s_names"; for holes the pin.
   std::string field;
   u64 count = 0;
-  u64 bytes = 0; // saved if fixed
+  u64 bytes = 0; // bytes that a fix would save
 };
 
 struct Waste {

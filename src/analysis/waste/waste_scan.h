@@ -1,8 +1,8 @@
 // WasteScan: one parallel look at all objects that finds the waste of analysis/waste/waste.h, but not its holders. For
 // each object that wastes something it has the kind of waste, and the bytes that a fix would save. An object is in the
-// result at most once, and never both as a part of a collection and by itself. Costs 24 bytes per object whose content
-// is compared, as long as that takes, then 24 bytes per object that wastes something. Throws Error, Interrupted. One
-// thread.
+// result at most once, and never both as a part of a collection and on its own. Costs 24 bytes per object whose content
+// is compared, as long as that takes, then 24 bytes per object that wastes something. Throws Error, Interrupted. Not
+// for several threads at once.
 #pragma once
 #include "algorithms/equal_contents.h"
 #include "analysis/shapes/collection_shapes.h"
@@ -17,7 +17,7 @@ namespace dnheap {
 
 struct WastedObject {
   Address address = 0;
-  u64 bytes = 0; // saved if fixed
+  u64 bytes = 0; // bytes that a fix would save
   TypeId type = TypeId(0);
   WasteKind kind = WasteKind::duplicate_strings;
 };
@@ -26,8 +26,9 @@ class WasteScan {
 public:
   WasteScan(const Snapshot &snapshot, const ObjectFilter &filter);
 
-  // The results are unordered, but grouped by stretches of the heap of a few MiB each. So look-ups by place stay in the
-  // processor's cache; and as no word of HeapBits belongs to two stretches, one thread can process each stretch.
+  // The results are unordered, but grouped by stretches of the heap of a few MiB each. Look-ups by place so stay in the
+  // processor's cache. No word of HeapBits belongs to two stretches, so threads can process different stretches at
+  // once.
   u64 stretches() const { return found_.empty() ? 0 : found_[0].size(); }
   // Calls visit(object, place) for each result of a stretch.
   template <class Visit> void for_each(u64 stretch, Visit &&visit) const {

@@ -24,23 +24,25 @@ std::vector<GroupMemory> group_memory(u64 pid);
 // Returns how much more memory this process can use before its control group, or the machine, has none left; nullopt:
 // unknown.
 std::optional<u64> memory_left();
-// The same for its control groups alone; nullopt: none of them has a limit.
+// The same for this process's control groups alone; nullopt: none of them has a limit.
 std::optional<u64> group_memory_left();
 
 // Returns the processors whose time a quota of this process's control groups allows, rounded up ("--cpus 1.5" is 2);
 // nullopt: no limit.
 std::optional<unsigned> group_processors();
 
-// The location of a process's group of a controller ("memory", "cpu"), from /proc/PID/cgroup and /proc/PID/mountinfo.
+// The location of a process's control group in the hierarchy of one controller ("memory", "cpu"), from /proc/PID/cgroup
+// and /proc/PID/mountinfo.
 struct GroupFolder {
   std::string mount, path; // path: below the mount, "" or "/a/b"
   bool is_unified = false; // cgroup2
 };
 std::vector<GroupFolder> memory_group_folders(std::string_view groups, std::string_view mounts);
 std::vector<GroupFolder> group_folders(std::string_view controller, std::string_view groups, std::string_view mounts);
-// Returns the limits in such a folder and above it, up to the mount, as seen below `root`.
+// Returns the limits of that group and of the groups above it, up to the mount. `root`: the folder below which all
+// paths are read.
 std::vector<GroupMemory> read_group_memory(const GroupFolder &folder, const std::string &root);
-// Returns the lowest of the limits.
+// Returns the lowest limit of processors among the same groups.
 std::optional<unsigned> read_group_processors(const GroupFolder &folder, const std::string &root);
 
 } // namespace dnheap

@@ -113,7 +113,7 @@ std::vector<std::string> files_below(const std::string &folder, u64 limit) {
       folder, std::filesystem::directory_options::skip_permission_denied, error);
   for (; !error && it != std::filesystem::recursive_directory_iterator() && out.size() < limit; it.increment(error))
     if (std::error_code ignored; it->is_regular_file(ignored))
-      out.push_back(it->path().generic_string()); // with / on every host
+      out.push_back(it->path().generic_string()); // paths with / on every host
   std::sort(out.begin(), out.end());
   return out;
 }

@@ -133,7 +133,7 @@ TemporaryFile::TemporaryFile(const std::string &folder, const char *what) : what
     std::string name = candidate + "/dnheap-XXXXXX"; // fallback, as not every file system has files without a name
     file_ = ::mkstemp(name.data());
     if (file_ >= 0) {
-      ::unlink(name.c_str()); // from here on the file is freed whatever happens to this process
+      ::unlink(name.c_str()); // from here on the system frees the file however this process ends
       ::fcntl(file_, F_SETFD, FD_CLOEXEC);
       folder_ = candidate;
       return;

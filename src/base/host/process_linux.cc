@@ -52,7 +52,7 @@ const char *const seccomp_forbids =
 
 const char *const no_proc = "/proc is not mounted: mount -t proc proc /proc";
 
-// Asks with signal 0, which sends nothing, since /proc may hide processes.
+// Asks by kill() with signal 0, which sends nothing, and not by /proc, which may hide processes.
 bool exists(u64 pid) {
   return pid > 0 && pid <= INT32_MAX && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }

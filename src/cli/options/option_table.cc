@@ -113,8 +113,8 @@ const Option own_options[] = {
      "at most this many rows of each table, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
     {"format", 0, "FORMAT", Needs::words,
-     "text, json, csv or markdown; also check: junit, github; summary: ndjson (its default); objects: addresses; "
-     "watch: text or ndjson (default: text)",
+     "text, json, csv or markdown; for check also junit, github; for objects also addresses; for summary also ndjson "
+     "(its default); for watch only text (its default) or ndjson",
      set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
@@ -124,7 +124,7 @@ const Option own_options[] = {
      "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color,
      Several::last_counts, color_words},
     {"output", 'o', "FILE", Needs::file,
-     "write the answer to this file; extract, export: the file to make; watch: the folder for the cores",
+     "write the answer to this file; for extract and export: the file to make; for watch: the folder for the cores",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target,
      "look here for module files that are not in the dump; may be given several times",
@@ -146,7 +146,7 @@ const Option own_options[] = {
      "$TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
     {"strict", 0, nullptr, Needs::target,
-     "exit code 4 if the answer is incomplete; check: also if a limit names something that is not in the dump",
+     "exit code 4 if the answer is incomplete, for check also if a limit names something that is not in the dump",
      [](Options &o, std::string_view) { o.strict = true; }},
     {"perf", 0, nullptr, Needs::answer, "print the time of every pass to standard error",
      [](Options &o, std::string_view) { o.perf = true; }},

@@ -13,8 +13,9 @@
 
 namespace dnheap::cli {
 
-// What a verb must have to take an option: nothing; a target; an answer (commands have none); words: an answer or
-// events to write; file: a file to make, or an answer; the other values: such a list in its row.
+// What a verb must have to take an option. nothing: every verb takes it. target: the verb has a target. answer: it
+// gives an answer, which commands do not. words: it writes an answer or events. file: it makes a file, or gives an
+// answer. sort_columns, by, tables: that list in the verb's row is not empty.
 enum class Needs : u8 { nothing, target, answer, words, file, sort_columns, by, tables };
 using Several = QuestionOption::Several;
 // Only this command takes the option.

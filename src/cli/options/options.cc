@@ -213,8 +213,8 @@ private:
 
   bool is_alone() const { return options_.question.subject.empty() || options_.question.subject == "list"; }
 
-  // Moves the verb's subject, before or after the target, from words_ into the question. Without target and process no
-  // subject is needed.
+  // Moves the verb's subject from words_ into the question; it may stand before or after the target. Without words and
+  // process, find_target() decides what is missing.
   void take_subject() {
     const std::vector<std::string_view> &subjects = options_.verb->subjects;
     auto is_subject = [&](std::string_view word) {
@@ -261,7 +261,8 @@ private:
         if (const Needs *needs = std::get_if<Needs>(&option->needs);
             option->name != std::string_view("html") &&
             (!needs || (*needs != Needs::nothing && *needs != Needs::target)))
-          throw UsageError("the page of --html does not change with " + spelled(*option));
+          throw UsageError("--html and " + spelled(*option) +
+                           " exclude each other: the page always has the same tables");
     const Question &question = options_.question;
     for (const auto &[option, word, words] :
          {std::tuple("--sort", &question.sort, &verb.sort_columns), std::tuple("--by", &question.by, &verb.by),

@@ -8,7 +8,7 @@
 
 namespace dnheap::cli {
 
-// Decimal digits and nothing else; nullopt: it is anything else.
+// Parses a number of decimal digits; nullopt: the text has other characters.
 std::optional<u64> parse_number(std::string_view text);
 // Returns the words of "a b c".
 std::vector<std::string_view> words_of(std::string_view text);

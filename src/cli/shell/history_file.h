@@ -1,6 +1,7 @@
 // HistoryFile: keeps the lines typed at the prompt from one run to the next: $XDG_STATE_HOME/dnheap/history, else
 // ~/.local/state/dnheap/history. Readable by its owner alone; if that is not possible, there is silently no history. It
-// has the typed lines, never the answers. A ms for each line; one thread; several shells may write to it at once.
+// has the typed lines, never the answers. A ms for each line. Not for several threads at once; but several shells may
+// write to the same file at once.
 #pragma once
 #include <string>
 #include <vector>

@@ -19,7 +19,7 @@ using Strings = std::vector<std::string>;
 struct Typed {
   Strings words;
   std::string part;          // without quotes
-  std::size_t begin = 0;     // its position, including a quote
+  std::size_t begin = 0;     // position of `part`, or of the quote before it
   char quote = 0;            // the open quote; 0: none
   bool is_elsewhere = false; // after |, > or #, where nothing is completed
 };

@@ -1,5 +1,6 @@
 // LineEditor: reads lines typed at a terminal with the usual editing: arrows, a history, Ctrl-R, TAB. This is the only
-// file that uses libedit. Takes as long as the user types; one thread, and one LineEditor at a time.
+// file that uses libedit. Takes as long as the user types. Not for several threads at once, and only one LineEditor may
+// exist at a time.
 #pragma once
 #include "cli/shell/history_file.h"
 #include "cli/shell/line_completion.h"

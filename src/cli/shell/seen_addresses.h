@@ -1,5 +1,5 @@
 // SeenAddresses: the addresses in the last answer, for completing the next line. They are picked out of the answer's
-// text, so that nothing is computed twice. Costs a look at each byte; one thread.
+// text, so that nothing is computed twice. Costs a look at each byte. Not for several threads at once.
 #pragma once
 #include <string>
 #include <string_view>

@@ -164,7 +164,7 @@ std::string with_prefix(const std::string &number) {
 // The parts of a SOS line.
 struct Said {
   std::vector<std::string> arguments, options; // options translated to ours
-  bool when = false;                           // the word that chooses the command was there
+  bool when = false;                           // the line has the word SosCommand::when
 };
 
 Said said(const SosCommand &command, const std::vector<std::string> &words) {

@@ -141,7 +141,7 @@ u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
   else if (before == State::unknown)
     size = process_.read(address, buffer) / page_size_ * page_size_;
   if (process_.has_ended())
-    freeze(); // else each further page would be asked for, too
+    freeze(); // so that no further page is asked for in vain
   file_.write_at(first * page_size_, std::span(buffer).first(size));
   kept_ += size;
   const u64 done = size / page_size_;

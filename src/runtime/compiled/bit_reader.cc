@@ -14,7 +14,7 @@ constexpr unsigned most_bits = 64; // of a number
 void BitReader::skip(u64 count, u64 bits_each) {
   const u64 most = limit_ * 8;
   if (bits_each && count > most / bits_each)
-    return fail("a table is longer than what holds it");
+    return fail("a table is longer than the data that contains it");
   position_ += count * bits_each;
 }
 

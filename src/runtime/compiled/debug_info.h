@@ -25,7 +25,8 @@ struct DebugInfoPlace {
 
 // The code from `native_offset` up to the next boundary belongs to the IL instruction at `il_offset`.
 struct IlBoundary {
-  // Values in place of an IL offset: code of no IL instruction; a method's prolog and epilog.
+  // These values replace an IL offset: `none` for code that belongs to no IL instruction, the others for a method's
+  // prolog and epilog.
   static constexpr u32 none = 0xffffffff, prolog = 0xfffffffe, epilog = 0xfffffffd;
 
   u32 native_offset = 0, il_offset = 0;

@@ -1,5 +1,5 @@
 // FrameBytes: reads call frame information from its front on, value by value: LEB128 numbers, integers, pointers. After
-// the first failure all values are zero, so one test of ok() at the end is enough. One thread.
+// the first failure all values are zero, so one test of ok() at the end is enough. Not for several threads at once.
 #pragma once
 #include "base/bytes.h"
 

@@ -355,7 +355,7 @@ GcInfoX86::Place GcInfoX86::at_call_with_frame(Reader &reader, u64 offset) const
     mask = interior_mask = interior = 0;
     listed.clear();
     if (code == 0xff)
-      return out; // a trivial call
+      return out; // end of the table: it does not list trivial calls, so this is one
     if (code == 0xfd) {
       mask = reader.byte();
       const u32 second = reader.byte(), third = reader.byte();

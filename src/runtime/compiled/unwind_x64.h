@@ -1,6 +1,6 @@
 // Unwinds x64 functions by their UNWIND_INFO: turns the registers inside a function into those of its caller, and lists
-// where each saved register lies. As Windows defines it, plus the operation that .NET adds on other systems. A few
-// reads per saved register. Any thread.
+// where each saved register lies. The format is that of Windows, plus one operation that .NET adds on other systems. A
+// few reads per saved register. Any thread.
 #pragma once
 #include "runtime/compiled/read_outcome.h"
 #include "runtime/compiled/registers.h"

@@ -1,4 +1,4 @@
-// AuxiliaryStatics: the StaticStorage of .NET 9 and later; see there.
+// AuxiliaryStatics: the StaticStorage of .NET 9 and later. See static_storage.h.
 #pragma once
 #include "runtime/coreclr/static_storage.h"
 

@@ -1,7 +1,8 @@
 // CodeLookup: finds the method at a code address: the ExecutionManager contract. Code that was compiled at run time is
-// found by the nibble map of its heap; code of ReadyToRun images by their tables of functions, with exactly the steps
-// of the runtime's own binary search, as a heap dump holds only the pages that those touch. Some 30 reads per question;
-// nothing is kept. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md.
+// found by the nibble map of its heap; code of ReadyToRun images by their tables of functions. That search takes
+// exactly the steps of the runtime's own binary search, since a heap dump holds only the pages that these steps touch.
+// Some 30 reads per question; nothing is kept. Any thread. Spec: dotnet/runtime
+// docs/design/datacontracts/ExecutionManager.md.
 #pragma once
 #include "runtime/coreclr/jit_code.h"
 #include "runtime/coreclr/ready_to_run_code.h"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned max_parents = 64, max_depth = 16; // `max_depth`: structs in structs
 constexpr u64 max_visited = 1 << 16;                 // limit of fields per type, including those of its structs
-constexpr u64 max_kept = 256 << 20;                  // characters of all names; then references are named by offset
+constexpr u64 max_kept = 256 << 20;                  // characters of all names; beyond that, names are offsets
 constexpr u64 max_name = 1024;                       // characters of one field
 constexpr u64 max_argument_text = 1 << 16;           // characters of one field's arguments
 constexpr u64 max_arguments = 256;                   // of one generic type, including the arguments of its arguments

@@ -1,8 +1,8 @@
 // CoreClrStatics: every static field and thread static of CoreCLR that refers to an object, by type and field name: the
 // list that StaticRoot (static_root.h) describes. Visits every loaded type, and names those with such fields: some 10
 // ms for a small application. In .NET 9 and later, a type's statics are found by its MethodTable's auxiliary data, in
-// 8.0 by its module; the descriptor shows which. Nothing is kept. One thread at a time. Sources: dotnet/runtime
-// src/coreclr/vm/methodtable.h, threadstatics.h; of 8.0: appdomain.hpp, threadstatics.h.
+// 8.0 by its module; the descriptor shows which. Nothing is kept. Not for several threads at once. Sources:
+// dotnet/runtime src/coreclr/vm/methodtable.h, threadstatics.h; of 8.0: appdomain.hpp, threadstatics.h.
 #pragma once
 #include "base/notes.h"
 #include "runtime/coreclr/field_descs.h"

@@ -8,7 +8,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_depth = 8, max_parents = 64; // `max_depth`: of delegates that wrap one another
+constexpr unsigned max_depth = 8, max_parents = 64; // `max_depth`: limit of delegates that wrap one another
 constexpr u64 max_steps = 1 << 20;                  // limit of steps along the lists of one delegate
 
 } // namespace

@@ -7,7 +7,7 @@
 
 namespace dnheap {
 
-// Offsets in a clause; values that the target does not publish are as in .NET 8 to 10.
+// Offsets in a clause. If the target does not publish one, that of .NET 8 to 10 is used.
 struct EhClauseLayout {
   u64 size = 32, flags = 0, filter = 24; // `filter`: start of the filter, in place of the type that is caught
 };

@@ -1,5 +1,5 @@
 // EnumNames: names of enum values, from the metadata of the assemblies that define them: fields of CoreCLR's types;
-// NativeAOT programs have no such metadata. Each enum is read once and kept. One thread.
+// NativeAOT programs have no such metadata. Each enum is read once and kept. Not for several threads at once.
 #pragma once
 #include "runtime/coreclr/type_lookup.h"
 

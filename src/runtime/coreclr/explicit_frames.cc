@@ -6,7 +6,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 max_places = 4096; // places that one Frame protects
+constexpr u64 max_places = 4096; // limit of places that one Frame protects
 constexpr u64 max_protected = 1 << 16;
 
 struct NamedRegister {
@@ -69,7 +69,7 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
   protected_flags_ = offset("GCFrame", "GCFlags", 3 * p_ + 4);
 }
 
-// Values that the target does not publish are as in .NET 8 to 10, which all agree.
+// If the target does not publish a value, the value of .NET 8 to 10 is used, which is the same in all three.
 void ExplicitFrames::resolve_transition(const ContractDescriptor &d) {
   TransitionLayout &t = transition_;
   if (convention_->architecture == Architecture::x86) { // offsets behind ecx and edx
@@ -158,9 +158,9 @@ ReadOutcome ExplicitFrames::from_block(Address block, FrameCaller &to) const {
   return {};
 }
 
-// The Frame of a thread that the runtime stops: the method returned into the runtime instead of its caller. {returned
-// values, of which there are one to three; callee-saved registers; on Windows the stack pointer; the return address,
-// which the Frame has as well}.
+// Reads the Frame of a thread that the runtime stopped in this way: a method returned into the runtime instead of its
+// caller. The Frame points at {returned values, of which there are one to three; callee-saved registers; on Windows the
+// stack pointer; the return address, which the Frame has as well}.
 ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller &to) const {
   const std::optional<u64> ip = word(frame.address + hijack_return_), args = word(frame.address + hijack_args_);
   if (!ip || !args)
@@ -173,7 +173,7 @@ ReadOutcome ExplicitFrames::from_hijack(const ExplicitFrame &frame, FrameCaller 
     if (word(*args + 8 * values + behind) == ip)
       saved = *args + 8 * values;
   if (!saved)
-    return ReadOutcome::malformed("a HijackFrame whose return address is not where it was taken from");
+    return ReadOutcome::malformed("a HijackFrame whose return address does not follow the registers that it points at");
   // Returned values: in rax; on other systems than Windows also in rdx; since .NET 10 a Continuation in rcx.
   constexpr u8 of_unix[] = {0, 2, 1}, of_windows[] = {0, 1};
   const std::span<const u8> returned = is_windows_ ? std::span<const u8>(of_windows) : of_unix;

@@ -7,7 +7,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr unsigned max_native_frames = 64; // frames of the runtime function and its callees
+constexpr unsigned max_native_frames = 64; // limit for the frames of the runtime function and its callees
 
 } // namespace
 

@@ -1,5 +1,6 @@
 // IlOffsets: finds the IL instruction of a code address: the DebugInfo contract. A method's debug info is read once and
-// kept as long as this object. One thread. Spec: dotnet/runtime docs/design/datacontracts/DebugInfo.md.
+// kept as long as this object. Not for several threads at once. Spec: dotnet/runtime
+// docs/design/datacontracts/DebugInfo.md.
 #pragma once
 #include "runtime/coreclr/code_lookup.h"
 

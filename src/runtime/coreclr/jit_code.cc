@@ -13,7 +13,7 @@ constexpr u64 fat_header = 8;          // in front of the exception clauses
 
 } // namespace
 
-// Values that the target does not publish are as in .NET 8 to 10, which all agree.
+// If the target does not publish a value, the value of .NET 8 to 10 is used, which is the same in all three.
 JitCode::JitCode(const Target &target, const ContractDescriptor &d)
     : target_(&target), memory_(&target.memory), p_(target.format().pointer_size) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {

@@ -1,6 +1,6 @@
 // JitCode: finds the method at an address in a heap of code that was compiled at run time: the heap's nibble map leads
-// to the method's start, and the header in front of that to its MethodDesc, its GC info and its functions. Any thread.
-// Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, EEJitManager.
+// to the method's start; the header in front of the start leads to the method's MethodDesc, its GC info and its
+// functions. Any thread. Spec: dotnet/runtime docs/design/datacontracts/ExecutionManager.md, EEJitManager.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/compiled/debug_info.h"

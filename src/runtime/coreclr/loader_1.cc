@@ -48,15 +48,15 @@ std::string Loader1::file_name(Address module) {
 
 std::string Loader1::why_no_metadata(Address module) {
   if (metadata(module))
-    return "row numbers instead, since the module's metadata has no name there";
+    return "types shown by row number instead of name, since the module's metadata has no name there";
   const Module *mapped = mapped_module(module);
   if (mapped && mapped->inferred)
-    return "row numbers instead, since the file that was found is another build than the one loaded (it defines "
-           "another number of types); give the right one's folder with --modules";
+    return "types shown by row number instead of name, since the file that was found is another build than the one "
+           "loaded (it defines another number of types); give the right one's folder with --modules";
   if (mapped)
-    return "row numbers instead, since the dump lacks their module's metadata; give the module's folder with "
-           "--modules";
-  return "row numbers instead, since the dump lacks their module's metadata";
+    return "types shown by row number instead of name, since the dump lacks their module's metadata; give the module's "
+           "folder with --modules";
+  return "types shown by row number instead of name, since the dump lacks their module's metadata";
 }
 
 std::optional<ModuleMetadata> Loader1::find_metadata(Address module) const {

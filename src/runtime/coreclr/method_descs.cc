@@ -12,7 +12,7 @@ constexpr u16 kind_mask = 7, kind_instantiated = 5, kind_dynamic = 7;
 
 } // namespace
 
-// Values that the target does not publish are as in .NET 8 to 10, which all agree.
+// If the target does not publish a value, the value of .NET 8 to 10 is used, which is the same in all three.
 MethodDescs::MethodDescs(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types,
                          Loader1 &loader)
     : memory_(&target.memory), types_(&types), loader_(&loader), p_(target.format().pointer_size),

@@ -45,7 +45,7 @@ private:
   u64 alignment_, remainder_bits_;                                  // of MethodDescs; of the row number
   u64 remainder_, index_, flags_, name_;                            // in a MethodDesc
   u64 chunk_size_, chunk_method_table_, chunk_count_, chunk_range_; // of MethodDescChunk
-  u64 fixup_method_, stub_parameter_, page_size_;                   // of the data that belong to a stub
+  u64 fixup_method_, stub_parameter_, page_size_;                   // offsets in a stub's data, and its page size
 };
 
 } // namespace dnheap

@@ -18,8 +18,8 @@ std::string argument_list(const std::vector<std::string> &names) {
 
 } // namespace
 
-// Values that the target does not publish are as in .NET 8 to 10. 9 and later have one word more in a MethodDesc; only
-// 8.0 has MethodTable.Token.
+// If the target does not publish a value, that of .NET 8 to 10 is used. .NET 9 and later have one word more in a
+// MethodDesc; only 8.0 has MethodTable.Token.
 MethodNames::MethodNames(const Target &target, const ContractDescriptor &d, RuntimeTypeSystem1 &types, Loader1 &loader)
     : memory_(&target.memory), types_(&types), loader_(&loader), methods_(target, d, types, loader),
       p_(target.format().pointer_size) {

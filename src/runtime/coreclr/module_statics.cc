@@ -39,17 +39,18 @@ ModuleStatics::ModuleStatics(const Memory &memory, const ContractDescriptor &des
     thread_modules_ = static_cast<u64>(*found);
 }
 
-// The MethodTable does not show whether its type has statics, so it may.
+// True for all types, since a MethodTable does not show whether its type has statics.
 bool ModuleStatics::has_statics(Address) const { return true; }
 
-// Uses the module that loaded the type, which is MethodTable.Module in 8.0.
+// Returns the DomainLocalModule of the module that loaded the type; in 8.0 MethodTable.Module is that module.
 Address ModuleStatics::local_module(Address mt) const {
   Address module = memory_->try_pointer(mt + module_).value_or(0);
   return module ? memory_->try_pointer(module + local_module_).value_or(0) : 0;
 }
 
-// Instantiations have their id behind the vtable's indirections and the optional members, the first two of which lie in
-// the MethodTable's fixed part.
+// Returns the number of the type's entry among the dynamic classes. An instantiation's number lies in its MethodTable,
+// behind the vtable's indirections and those optional members that follow them; the first two optional members lie in
+// the fixed part, before the vtable.
 std::optional<u64> ModuleStatics::dynamic_id(Address mt, u32 kind) const {
   if (kind == dynamic_statics)
     return memory_->try_load<u32>(types_->class_of(mt) + dynamic_id_);

@@ -1,4 +1,4 @@
-// ModuleStatics: the StaticStorage of .NET 8; see there.
+// ModuleStatics: the StaticStorage of .NET 8. See static_storage.h.
 #pragma once
 #include "runtime/coreclr/static_storage.h"
 

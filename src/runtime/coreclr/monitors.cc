@@ -88,8 +88,8 @@ std::optional<Monitor> Monitors::read_native(const SyncTableEntry &entry) {
   return monitor;
 }
 
-// The word is a handle of the monitor's Lock. As long as the monitor has none, its thin lock counts: a copy of the
-// object's header.
+// SyncBlock.Lock is a handle of the monitor's Lock. As long as the monitor has no Lock, the thin lock in the sync block
+// counts: a copy of the object's header.
 std::optional<Monitor> Monitors::read_managed(const SyncTableEntry &entry) const {
   const std::optional<u64> handle = memory_->try_pointer(entry.sync_block + static_cast<u64>(*lock_at_));
   if (!handle)

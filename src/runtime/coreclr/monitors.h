@@ -1,12 +1,12 @@
-// Monitors: the locks of .NET's Monitor that have a sync block, and which thread waits for which: the monitors of the
-// SyncBlock contract, and the note in a Thread that shows debuggers what it blocks on. Reads each sync block that was
-// ever used and, once, the words of all Threads. One thread.
+// Monitors: the locks of .NET's Monitor that have a sync block, and the threads that wait for each. Read from the
+// SyncBlock contract, and from the note in a Thread that shows debuggers what the thread waits for. Reads each sync
+// block that was ever used and, once, the words of all Threads. Not for several threads at once.
 //
-// If SyncBlock.Lock is published, a monitor is an object of type System.Threading.Lock, which has all data, or the thin
-// lock that its object had when it got a sync block; threads note nothing. Otherwise no target publishes these layouts,
-// so each value proves itself: a held monitor names its owner twice (by Thread or, in .NET 10 and later, by number, and
-// by the OS id), and a waiting thread points at a note on its own stack which points at a sync block. Source:
-// dotnet/runtime src/coreclr/vm/syncblk.h (AwareLock), threaddebugblockinginfo.h.
+// If SyncBlock.Lock is published, a monitor is either an object of type System.Threading.Lock, which has all data, or
+// the thin lock that the locked object had when it got a sync block; threads then have no note. Otherwise no target
+// publishes these layouts, so each value is tested by another one. A held monitor names its owner twice: by the OS id,
+// and by the Thread (in .NET 10 and later by the Thread's number). A waiting thread points at a note on its own stack,
+// which points at a sync block. Source: dotnet/runtime src/coreclr/vm/syncblk.h (AwareLock), threaddebugblockinginfo.h.
 #pragma once
 #include "base/notes.h"
 #include "runtime/coreclr/sync_block_1.h"

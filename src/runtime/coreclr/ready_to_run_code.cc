@@ -10,13 +10,13 @@ namespace dnheap {
 namespace {
 
 constexpr u32 max_functions = 1 << 26, max_buckets = 1 << 26;
-constexpr u32 linear_search = 10; // so many functions are compared one by one
+constexpr u32 linear_search = 10; // a range of no more functions than this is searched one by one
 constexpr u32 max_sections = 1024, debug_info_section = 105;
 constexpr u64 keys_per_bucket = 4;
 
 } // namespace
 
-// Values that the target does not publish are as in .NET 8 to 10.
+// If the target does not publish a value, that of .NET 8 to 10 is used.
 ReadyToRunCode::ReadyToRunCode(const Target &target, const ContractDescriptor &d)
     : target_(&target), memory_(&target.memory), p_(target.format().pointer_size) {
   auto offset = [&](const char *type, const char *field, u64 otherwise) {

@@ -55,7 +55,7 @@ RuntimeTypeSystem1::RuntimeTypeSystem1(const Memory &memory, const ContractDescr
   if (free_ < 0x1000 || free_ % p_)
     throw Error("the MethodTable of free objects cannot be " + hex(free_));
   names_.emplace(free_, "Free");
-  // Named here, since its metadata may not be in the dump.
+  // System.String gets its name here, since its metadata may not be in the dump.
   if (std::optional<u64> string = descriptor.try_number("StringMethodTable"))
     if (Address mt = memory.try_pointer(*string).value_or(0))
       names_.emplace(mt, "System.String");
@@ -392,7 +392,8 @@ bool RuntimeTypeSystem1::is_type_handle(Address handle) const {
 // Names T of an open type; such types have no objects, but can be arguments of arrays and dictionaries that the runtime
 // keeps.
 std::string RuntimeTypeSystem1::variable_name(Address desc) {
-  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}}; // module, token: .NET 9 and later; 8.0
+  // {module, token}: in .NET 9 and later, in 8.0.
+  std::vector<std::pair<u64, u64>> places = {{2 * p_, 5 * p_}, {p_, 5 * p_}};
   std::optional<i64> module_offset = descriptor_->try_offset("TypeVarTypeDesc", "Module"),
                      token_offset = descriptor_->try_offset("TypeVarTypeDesc", "Token");
   if (module_offset && token_offset)

@@ -12,7 +12,7 @@ constexpr u64 most_elements = 1 << 20;
 
 } // namespace
 
-// Values that the target does not publish are as in .NET 8 to 10.
+// If the target does not publish a value, that of .NET 8 to 10 is used.
 StackTrace::StackTrace(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
                        const MethodDescs &methods)
     : memory_(&memory), types_(&types), methods_(&methods), p_(memory.format().pointer_size) {

@@ -42,7 +42,7 @@ private:
   // Data on a code address, shared by all frames there, as recursion returns to the same address.
   struct Known {
     std::optional<CodeBlock> code;
-    bool has_slots = false; // `slots` are those of frames that are neither active nor aborted
+    bool has_slots = false; // `slots` is known: the slots of frames that are neither active nor aborted
     std::vector<GcSlot> slots;
     u64 scratch_area = 0;
     std::optional<u8> base;
@@ -100,7 +100,7 @@ private:
   Address passed_ = 0; // end of the managed frames so far
   bool is_active_ = true, is_aborted_ = false;
   bool is_unsafe_call_ = false; // at a call that no GC can interrupt: GC info does not list the live slots there
-  bool registers_are_candidates_ = false; // the unknown ones were added as candidates
+  bool registers_are_candidates_ = false; // the unknown registers were added as candidates
   std::vector<StackReference> passed_on_; // references passed to a method that has not begun yet
   std::optional<Skipped> skipped_;
   std::optional<ExplicitFrame> frame_; // the next one
@@ -110,7 +110,7 @@ bool OneWalk::stop(const std::string &why, Address from) {
   if (!out_.is_complete())
     return false;
   out_.why_not = why;
-  // Methods further in may have saved the caller's registers below `from`.
+  // Methods further in may have saved this method's registers below `from`; those slots may hold references, too.
   for (unsigned reg = 0; reg < walk_.convention_->register_count; ++reg)
     if (registers_.knows(reg) && in_stack(thread_, registers_.saved_at[reg]))
       from = std::min(from, registers_.saved_at[reg]);
@@ -261,7 +261,8 @@ void OneWalk::list_native(bool is_exact) {
   }
 }
 
-// True if collections must wait for the thread. They need not while it waits, or is in native code that leaves a Frame.
+// True if a collection must wait for the thread. It need not if the thread itself waits, or is in native code that
+// leaves a Frame.
 bool OneWalk::runs_managed_code() const {
   return walk_.cooperative_ && memory_.try_load<u32>(thread_.address + *walk_.cooperative_) == 1u;
 }
@@ -411,7 +412,7 @@ bool OneWalk::next_explicit() {
   frame_.reset();
   if (last.next == 0)
     return true;
-  // The first one may lie on the signal stack, if the thread's own stack is full.
+  // The first Frame may lie on the signal stack, if the thread's own stack is full.
   const bool leads_back = last.next <= last.address && in_stack(thread_, last.address);
   if (leads_back || !in_stack(thread_, last.next))
     return stop("the list of Frames leads back, or out of the stack, at " + hex(last.address), last.address);
@@ -553,8 +554,8 @@ void OneWalk::add_slot(const GcSlot &slot, const Known &of, Address caller_sp, S
     frame.references.push_back(out);
 }
 
-// Returns how many bytes the caller reserves for arguments on the stack. If its GC info does not list it (unoptimised
-// code), the bytes below the first slot in which the caller keeps a reference.
+// Returns how many bytes the caller reserves for arguments on the stack. If the caller's GC info does not have that
+// number (unoptimised code), returns the bytes below the first slot in which the caller keeps a reference.
 u64 OneWalk::room_for_arguments(const CodeBlock &caller) {
   constexpr u64 usual_arguments = 32; // bytes: callees remove their arguments, and their size is unknown
   if (is_x86())

@@ -33,7 +33,7 @@ ThreadDetails Thread1::get_details(Address thread) const {
   if (std::optional<Address> disabled = place("PreemptiveGCDisabled"))
     if (std::optional<u32> value = memory_->try_load<u32>(*disabled))
       out.is_cooperative = *value != 0;
-  // The word is a handle; the name is .NET 11's, and was GCHandle before.
+  // Thread.ExposedObject is a handle. .NET 11 gave it that name; earlier versions publish it as GCHandle.
   if (std::optional<Address> handle = place("ExposedObject"))
     if (std::optional<u64> at = memory_->try_pointer(*handle); at && *at)
       out.object = memory_->try_pointer(*at).value_or(0);

@@ -2,7 +2,7 @@
 // nested ones of the Exception contract. If the target does not publish Thread.LastThrownObject, it is found as the
 // only word that in all Threads is null or a strong handle of an exception. A word that is null in all Threads does not
 // count, and if nothing was thrown, nothing is found. If the place of the nested ones is not published (8.0), it is
-// found next to that word. Reads each Thread once. One thread. Spec: dotnet/runtime
+// found next to that word. Reads each Thread once. Not for several threads at once. Spec: dotnet/runtime
 // docs/design/datacontracts/{Thread,Exception}.md.
 #pragma once
 #include "contract/descriptor.h"

@@ -10,8 +10,8 @@
 
 namespace dnheap {
 
-// The EEType contract section. The debug header does not lead to it, so a caller that knows its address must supply it;
-// without it, the offsets are those in the Workstation GC contract's rule for sizes.
+// The EEType contract section. The debug header does not lead to it, so a caller that knows its address must supply the
+// address. Without the section, the offsets are those in the Workstation GC contract's rule for sizes.
 struct EETypeContractNf16 {
   u32 base_size = 4;      // of a u32
   u32 component_size = 0; // of a u16

@@ -1,8 +1,8 @@
-// Completes the contract descriptor of a CoreCLR: values that the target does not publish (all of .NET 8; the GC, and
-// more, of 9 and 10) are derived from its memory under the names that .NET 11 publishes, so that one reader per
-// contract serves them all. This file connects layout/, which finds values, with the readers, which show what a value
-// leads to. Costs some 10 ms; reads the runtime's data, its thread list and a few MethodTables. Values that cannot be
-// derived stay absent and are explained in descriptor.missing.
+// Completes the contract descriptor of a CoreCLR. Targets of .NET 8 publish no values, those of 9 and 10 lack the GC's
+// and more. Missing values are derived from memory, under the names that .NET 11 publishes, so that one reader per
+// contract serves all versions. This file connects layout/, which finds values, with the readers, which show what a
+// value leads to. Costs some 10 ms; reads the runtime's data, its thread list and a few MethodTables. Values that
+// cannot be derived stay absent and are explained in descriptor.missing.
 #pragma once
 #include "contract/descriptor.h"
 #include "runtime/gc.h"

@@ -77,8 +77,7 @@ void add_method_table(ContractDescriptor &to, bool optional_fields) {
   add_field(to, "MethodTable", "NumVtableSlots", methods - 8);
   add_field(to, "MethodTable", "NumInterfaces", methods - 6);
   add_field(to, "MethodTable", "HashCode", methods - 4);
-  // 8.0 has this flag in another bit; the bit that later versions use for it shows that a type has optional fields
-  // there.
+  // In 8.0 another bit is this flag, and the bit that later versions use for it means that a type has optional fields.
   add_number(to, "MethodTableHasPointersFlag", optional_fields ? 0x00200000 : 0x01000000);
   add_number(to, "MethodTableHasOptionalFieldsFlag", optional_fields ? 0x01000000 : 0);
   // The definition of a generic type has its number of parameters in place of its component size, or of its base size.

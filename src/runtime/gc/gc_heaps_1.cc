@@ -42,7 +42,7 @@ Address Gc1::heap_member(Address heap, const char *field) const {
 
 void Gc1::check_heap(Address heap) const {
   if ((heap != 0) != is_server())
-    throw Error(heap ? "workstation GC has no heap of its own at " + hex(heap)
+    throw Error(heap ? "workstation GC has a single heap, named 0; there is none at " + hex(heap)
                      : "server GC has several heaps; ask for each of get_gc_heaps()");
 }
 

@@ -96,7 +96,7 @@ void Gc1::add_free_list(Address list, const GCMemoryRegionData &like, std::vecto
                   (head ? " at " + hex(list) : ": RegionFreeList.HeadFreeRegion is unknown"));
 }
 
-// One list per size of region.
+// Each list has regions of one size.
 void Gc1::add_free_lists(Address first, const GCMemoryRegionData &like, std::vector<GCMemoryRegionData> &to,
                          Notes &notes) const {
   const DataType *list = descriptor_->find_type("RegionFreeList");

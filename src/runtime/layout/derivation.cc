@@ -114,7 +114,7 @@ bool Derivation::choose(const std::string &type, const std::string &field,
   });
   if (published) {
     descriptor.doubted[name] = "published " + std::to_string(*published) + ", discovered " + list_text(found) +
-                               "; each should pass: " + predicate;
+                               "; the published one fails the test: " + predicate;
     return true;
   }
   if (found.size() > 1 && leads_to) {
@@ -137,7 +137,7 @@ bool Derivation::choose(const std::string &type, const std::string &field,
       }
     tried += "tables " + list_text(values) + "; ";
   }
-  descriptor.missing[name] = tried + "each must pass: " + predicate;
+  descriptor.missing[name] = tried + "exactly one must pass: " + predicate;
   return false;
 }
 
@@ -163,9 +163,10 @@ i64 Derivation::fixed(const std::string &type, const std::string &field, i64 off
   return offset;
 }
 
-// A block of glibc's (malloc/malloc.c, malloc_chunk) begins a word before the program's part, with its size; bit 0
-// means that the block before it is in use, bit 1 that it is mapped by itself, bit 2 that it is of another arena. So
-// the next block has bit 0 set. Memory of other allocators does not continue like that.
+// A block of glibc's allocator (malloc/malloc.c, malloc_chunk) begins a word before the program's part. That word is
+// the block's size with three flags: bit 0 means that the block before it is in use, bit 1 that the block has a mapping
+// of its own, bit 2 that it is of another arena. So the next block has bit 0 set. Memory of other allocators does not
+// continue like that.
 u64 Derivation::room(Address structure, u64 most) const {
   constexpr u64 flags = 7, previous_in_use = 1, mapped = 2;
   const u64 unit = 2 * pointer_size;

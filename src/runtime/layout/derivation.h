@@ -73,7 +73,8 @@ public:
   std::optional<Address> find_last_in_data(u64 value) const;
   // Returns the offsets first, first + step, … below end.
   static std::vector<i64> offsets(i64 first, i64 end, i64 step);
-  // Returns the offsets in [first, end) for which `passes` is true. A search (Memory::as_searched).
+  // Returns the offsets in [first, end) for which `passes` is true. Its reads are recorded as a search
+  // (Memory::as_searched).
   std::vector<i64> search(i64 first, i64 end, i64 step, const Predicate &passes) const;
 
   // Returns how many bytes the structure at that address can have: at most `most`, and at most its block of memory, if

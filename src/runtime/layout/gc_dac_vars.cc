@@ -9,7 +9,7 @@ namespace dnheap {
 namespace {
 
 // Members of GcDacVars that are pointers to the GC's variables, in order, in .NET 5 and later (5.0 to 10.0 agree; later
-// versions append). `global`: the contract's name for it if one pointer is one global.
+// versions append). `global`: the contract's name for a member that is one global; none for others.
 enum Variable : u8 {
   build_variant,
   built_with_svr,
@@ -149,7 +149,7 @@ public:
         return false;
       set += *value != 0;
     }
-    return set >= 8; // server GC without regions sets the fewest, 11
+    return set >= 8; // server GC without regions sets the fewest pointers: 11
   }
 
   // Returns the variable that points back at the table. It lies directly behind the table, whose end depends on the

@@ -6,9 +6,9 @@
 
 namespace dnheap {
 
-// Finds the table in the runtime's data by its signature, confirmed by the pointer to it (g_gcDacGlobals) that follows
-// it directly, and enters all values from it. Returns the address of the variable g_gcDacGlobals. Throws Error if there
-// is no table, or more than one.
+// Finds the table in the runtime's data by its signature. The variable g_gcDacGlobals, which follows the table directly
+// and points at it, confirms the result. Enters all values of the table. Returns the address of the variable
+// g_gcDacGlobals. Throws Error if there is no table, or more than one.
 Address derive_gc(Derivation &derivation);
 
 // Does the same if another source (NativeAOT's debug header) shows that the table lies in [table, end). Values that are

@@ -222,8 +222,8 @@ private:
       proved = {known};
     if (proved.size() != 1) {
       d_.descriptor.missing["RegionFreeList"] =
-          std::to_string(proved.size()) + " candidates; each must pass: each list has as many regions as its first "
-                                          "word says, from its head to its tail";
+          std::to_string(proved.size()) + " candidates; exactly one must pass: each list has as many regions as its "
+                                          "first word says, from its head to its tail";
       return;
     }
     set_field("RegionFreeList", "HeadFreeRegion", proved[0].head);

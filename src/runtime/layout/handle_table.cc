@@ -18,8 +18,8 @@ public:
 
   void run() {
     const char *what = "HandleMaxInternalTypes";
-    const std::string predicate = "; each must pass: every table's first segment points back at it, and its blocks are "
-                                  "of the kind in whose list they are";
+    const std::string predicate = "; exactly one number of kinds must pass: every table's first segment points back at "
+                                  "the table, and each of its blocks is of the kind in whose list it is";
     std::optional<u64> map = d_.descriptor.try_number("HandleTableMap");
     if (!map || !find_tables(*map)) {
       d_.descriptor.missing[what] =

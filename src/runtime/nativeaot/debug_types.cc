@@ -131,9 +131,9 @@ private:
   }
 
   // ILCompiler (8 to 10) lists the fields of a class by kind (in plain memory, in an object, thread statics), but their
-  // places in the order of declaration, and joins the two lists one by one. So a place may have another field's name.
-  // Within a kind, the order is the same in both lists, which is used here. Returns how many of the fields cannot be
-  // thread statics.
+  // places in the order of declaration, and pairs the two lists element by element. So a place may have another field's
+  // name. This function repairs that: within a kind, the order is the same in both lists. Returns how many of the
+  // fields cannot be thread statics.
   u64 add_statics(std::span<const StaticMember> members, std::vector<const Variable *> &variables) {
     std::stable_sort(variables.begin(), variables.end(),
                      [](const Variable *a, const Variable *b) { return a->member < b->member; });

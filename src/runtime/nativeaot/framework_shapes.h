@@ -3,7 +3,7 @@
 // such a type, in the order of declaration, are listed in a table (framework_shapes.cc); their places follow from the
 // compiler's rules and the program's own types. A row counts only if its fields make up an object of the type's size,
 // with references in exactly the places where its GCDesc has them. The type is identified by the hash of its name. A
-// few dozen reads per type; not kept. One thread.
+// few dozen reads per type; not kept. Not for several threads at once.
 #pragma once
 #include "runtime/fields.h"
 #include "runtime/nativeaot/runtime_type_system_n1.h"

@@ -1,7 +1,7 @@
 // ManagedThreads: the System.Threading.Thread of a NativeAOT thread, and its number. The thread's own statics lead to
 // both, but nothing marks them: they are found as the only object of type Thread, and the only one of type
 // ManagedThreadId, to which the Thread must refer. A result that is not unique is left out. Some reads for each
-// reference among a thread's statics; names types, so one thread.
+// reference among a thread's statics; names types, so not for several threads at once.
 #pragma once
 #include "runtime/nativeaot/runtime_type_system_n1.h"
 #include "runtime/thread_data.h"

@@ -74,7 +74,7 @@ std::string NativeAot::method_name(Address code) const {
     return *name;
   std::optional<NativeSymbols::Method> symbol = types_->symbols().method_at(code);
   const std::optional<CodeRange> &managed = stacks_.managed_code();
-  if (symbol && managed && !managed->holds(symbol->start)) // the nearest symbol, which is not a method's
+  if (symbol && managed && !managed->holds(symbol->start)) // the nearest symbol is not that of a method
     symbol.reset();
   if (symbol && symbol->start != code)
     name = types_->method_name(symbol->start);
@@ -105,8 +105,8 @@ std::optional<ContinuationLayout> NativeAot::continuation_layout() const {
   return ContinuationLayout{.next = p, .resume_info = 2 * p, .state = 3 * p + 4, .flags = 3 * p, .data = 3 * p + 8};
 }
 
-// {code that resumes it, address in the method}, in the module's writable data; only the loader writes it, so the file
-// has it, too.
+// `resume_info` leads to {code that resumes the call, address in the method} in the module's writable data. Only the
+// loader writes there, so the module's file has the data, too.
 ResumePoint NativeAot::resume_point(Address resume_info) const {
   ResumePoint out;
   const Module *module = target().find_module(resume_info);

@@ -125,8 +125,8 @@ private:
   // The runtime's own functions may be compiled without unwind data. Their managed caller leaves a record: {ip, rbp,
   // thread, flags, registers…} (PInvokeTransitionFrame and its flags: nativeaot/Runtime/inc/rhbinder.h), within its own
   // frame, between rsp and rbp. The nearest one counts; further ones may be of earlier calls. musl has no unwind data
-  // either: for a thread that executes in it, the Thread must point at the record, too, as records of earlier calls may
-  // lie nearer.
+  // either: if a thread executes in musl, the runtime's Thread must point at the record, too, as records of earlier
+  // calls may lie nearer.
   bool return_to_caller() {
     constexpr u32 saves_rsp = 0x8000;
     constexpr std::pair<u32, unsigned> saved[] = {{0x1, 3},   {0x2, 6},   {0x4, 7},   {0x10, 12},

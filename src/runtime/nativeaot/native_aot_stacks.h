@@ -1,7 +1,7 @@
 // NativeAotStacks: the frames of a NativeAOT thread, innermost first, of managed methods and of native functions alike:
 // both are unwound by their modules' call frame information (.eh_frame). The references that frames hold are not read:
-// only the runtime's own GC info has them. Some 50 reads for each code address, and few if it occurs again. One thread.
-// Linux on x64; on arm64 not yet shown on real memory. See doc/contracts.md, StackWalk.
+// only the runtime's own GC info has them. Some 50 reads for each code address, and few if it occurs again. Not for
+// several threads at once. Linux on x64; on arm64 not yet shown on real memory. See doc/contracts.md, StackWalk.
 #pragma once
 #include "runtime/compiled/debug_frame.h"
 #include "runtime/compiled/eh_frame.h"

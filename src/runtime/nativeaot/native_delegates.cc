@@ -36,8 +36,8 @@ bool NativeDelegates::is_delegate_type(Address mt) {
   return false;
 }
 
-// {first, helper, extra, code}, or as in .NET 11 {helper, first, code, extra}. The object shows which: it refers to
-// itself in one place or the other; else it has code in one place and none in the other.
+// {first, helper, extra, code}, or as in .NET 11 {helper, first, code, extra}. The object shows which order it has: it
+// refers to itself in exactly one of the first two words; if not, exactly one of the last two words leads to code.
 std::optional<NativeDelegates::Parts> NativeDelegates::parts_of(Address object, Address mt) {
   if (!is_delegate_type(mt))
     return std::nullopt;

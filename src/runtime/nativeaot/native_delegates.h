@@ -1,7 +1,7 @@
 // NativeDelegates: the target of a delegate in NativeAOT: the method whose code it points at, and the object that the
 // method is called on; for a multicast delegate, each of its parts. A delegate has two references and two words of
 // code, count or the like; .NET 11 changed their order, and a delegate's content shows which order it has. A few dozen
-// reads per delegate. dotnet/runtime: nativeaot/System.Private.CoreLib …/Delegate.cs. One thread.
+// reads per delegate. dotnet/runtime: nativeaot/System.Private.CoreLib …/Delegate.cs. Not for several threads at once.
 #pragma once
 #include "runtime/fields.h"
 #include "runtime/nativeaot/managed_code.h"

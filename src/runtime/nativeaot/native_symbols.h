@@ -1,6 +1,6 @@
-// NativeSymbols: the symbols in the separate debug file of a NativeAOT program: the addresses of types (_ZTV…), the
-// types whose static fields a cell leads to (__GCSTATICS…), the places of types' indexes of thread statics
-// (__TypeThreadStaticIndex…), and the methods at code addresses. All names are mangled (metadata/mangled_name.h). The
+// NativeSymbols: the symbols in the separate debug file of a NativeAOT program: the addresses of types (_ZTV…); the
+// type whose static fields a cell leads to (__GCSTATICS…); the place of a type's index of thread statics
+// (__TypeThreadStaticIndex…); and the method at a code address. All names are mangled (metadata/mangled_name.h). The
 // first look-up reads the file's symbols once, so not from several threads.
 #pragma once
 #include "image/debug_file.h"

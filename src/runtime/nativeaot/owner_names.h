@@ -2,7 +2,8 @@
 // static classes, and generic ones that only hold static fields. A symbol is the assembly's name and the type's, with
 // '_' for each character that C does not allow in an identifier. It is understood if exactly one type in the metadata
 // has a name with that spelling, behind the name of an assembly that another type's symbol has shown. Generic arguments
-// are split if all of them are understood. Built from all names once; a look-up costs some string compares. One thread.
+// are split if all of them are understood. Built from all names once; a look-up costs some string compares. Not for
+// several threads at once.
 #pragma once
 #include "metadata/native_format.h"
 

@@ -35,7 +35,8 @@ public:
   // Sets the symbols of the program's debug file, if there is one; call it before the first name is requested.
   void use_symbols(NativeSymbols symbols) { symbols_ = std::move(symbols); }
   const NativeSymbols &symbols() const { return symbols_; }
-  // 0: it has none, or it is unknown. element_of() is for arrays, parent_of() for all other types.
+  // Both return 0 if the type has none, or if it is unknown. element_of() is for arrays, parent_of() for all other
+  // types.
   Address parent_of(Address method_table) const override;
   Address element_of(Address method_table) const;
   // True for a type that the compiler generated for suspended calls; its fields have no names.
@@ -47,7 +48,7 @@ public:
     u64 offset = 0, size = 0; // bytes
   };
   std::vector<Series> made_up_series(Address method_table) const;
-  // The same for any type except arrays.
+  // Returns the references of any type except arrays.
   std::vector<Series> reference_series(Address method_table) const;
   // Returns the hash of the type's name; for a generic instantiation, that of its definition. Nullopt: it has none.
   std::optional<u32> definition_hash(Address method_table) const;

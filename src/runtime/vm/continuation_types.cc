@@ -4,7 +4,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_series = 64; // series that a name lists
+constexpr u64 most_series = 64; // limit of series that a name lists
 
 } // namespace
 

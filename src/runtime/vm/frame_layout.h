@@ -8,7 +8,7 @@ namespace dnheap {
 
 struct FrameLayout {
   Architecture architecture;
-  // CONTEXT: flags that identify its processor and show that it has the control registers.
+  // Flags of a CONTEXT: they identify its processor and show that the CONTEXT has the control registers.
   u16 flags_at;
   u32 flags;
   u16 registers_at; // those of CallingConvention, by number; x86 has another order

@@ -5,7 +5,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 bucket_size = 32, nibbles = 8;
-constexpr u64 max_groups = 1 << 20; // groups that one method covers: 256 MiB of code
+constexpr u64 max_groups = 1 << 20; // limit of groups that one method covers: 256 MiB of code
 
 // Returns the last nibble of a group that is set, at or before `at`; the first has number 0.
 std::optional<u64> last_before(u32 group, u64 at) {

@@ -1,7 +1,7 @@
 // NibbleMap: the starts of methods in a heap of compiled code: four bits for each 32 bytes; any value but 0 means that
 // a method begins there, and in which of the eight words. In .NET 10 and later (version 2 of the ExecutionManager
 // contract), a group of eight nibbles that one method covers holds that method's start instead, so a look-up reads two
-// groups; in earlier versions, it goes back until it finds a start. Any thread. Spec: dotnet/runtime
+// groups. In earlier versions, a look-up goes back until it finds a start. Any thread. Spec: dotnet/runtime
 // docs/design/datacontracts/ExecutionManager.md, NibbleMap.
 #pragma once
 #include "target/memory.h"

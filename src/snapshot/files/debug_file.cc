@@ -55,7 +55,7 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   for (std::string &path :
        search.candidates("/usr/lib/debug/.build-id/" + digits.substr(0, 2) + "/" + digits.substr(2) + ".debug"))
     paths.push_back(std::move(path));
-  auto record = [&](Provenance p) { // a snapshot that is built again examines the same files
+  auto record = [&](Provenance p) { // records a file once, since a snapshot that is built again examines the same files
     if (std::none_of(target.provenance.begin(), target.provenance.end(),
                      [&](const Provenance &other) { return other.module == p.module && other.file == p.file; }))
       target.provenance.push_back(std::move(p));

@@ -12,10 +12,10 @@
 
 namespace dnheap {
 
-// For each such module with missing constants: looks in each of `folders` for the path that the target names (a folder
-// may be the root of a file system: a container's, /proc/PID/root), then for its file name anywhere below, then for the
-// path itself on this host. Lays the first file that fits under target.memory. Records every file examined in
-// target.provenance.
+// Searches for the file of each such module with missing constants: in each of `folders` first at the path that the
+// target names (a folder may be the root of a file system: a container's, /proc/PID/root), then anywhere below by the
+// file name; last at the path itself on this host. Lays the first file that fits under target.memory. Records every
+// file examined in target.provenance.
 void lay_module_files(Target &target, const std::vector<std::string> &folders);
 
 } // namespace dnheap

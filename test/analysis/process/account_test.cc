@@ -328,8 +328,8 @@ TEST(Account, AnotherAllocatorIsNamed) {
   EXPECT_EQ(map.of(MemoryClass::not_identified).bytes - map.perhaps_theirs, u64{2} << 20);
   EXPECT_GE(map.perhaps_theirs, u64{4} << 20);
   const std::string expected =
-      "the process uses jemalloc (libjemalloc.so.2): memory that native code got from there is among the " +
-      bytes_text(map.perhaps_theirs) + " that are not identified; its blocks are not counted";
+      "the process uses jemalloc (libjemalloc.so.2), whose blocks are not counted: they may be in the " +
+      bytes_text(map.perhaps_theirs) + " that are not identified";
   ASSERT_FALSE(map.notes.empty());
   EXPECT_EQ(map.notes.back().text, expected);
   for (const std::string &note : map.notes.texts())

@@ -152,7 +152,7 @@ TEST(Locks, AWaitWithALimitIsNoCertainDeadlock) {
         rows[0]["text"].find(second + " (" + finalizer(shape) + "managed 2) waits for a limited time for Shop.Till"),
         std::string::npos)
         << rows[0]["text"];
-    EXPECT_NE(rows[0]["text"].find("ends by itself"), std::string::npos) << rows[0]["text"];
+    EXPECT_NE(rows[0]["text"].find("ends when its time is over"), std::string::npos) << rows[0]["text"];
     EXPECT_NE(headline_text(answer).find("1 POSSIBLE DEADLOCK"), std::string::npos) << headline_text(answer);
   }
 }

@@ -88,7 +88,7 @@ TEST(Derivation, TwoThatDifferAreNoneTwoThatAgreeAreTheFirst) {
 TEST(Derivation, NoneThatPassesIsSaid) {
   with_choice([](Choice &c) {
     EXPECT_FALSE(c.choose({}));
-    c.expect_none("discovered none; tables none; each must pass: is seven");
+    c.expect_none("discovered none; tables none; exactly one must pass: is seven");
   });
 }
 
@@ -101,7 +101,8 @@ TEST(Derivation, WhatIsPublishedStaysAndIsDoubtedWhereMemoryRefutesIt) {
     EXPECT_TRUE(c.choose({3}, {}, 10 * c.p));
     c.expect(10, Origin::published);
     EXPECT_EQ(c.descriptor.doubted.at("Some.Field"), "published " + std::to_string(10 * c.p) + ", discovered " +
-                                                         std::to_string(3 * c.p) + "; each should pass: is seven");
+                                                         std::to_string(3 * c.p) +
+                                                         "; the published one fails the test: is seven");
     c.heap.hole(c.at + 12 * c.heap.p, c.at + 13 * c.heap.p);
     EXPECT_TRUE(c.choose({3}, {}, 12 * c.p)); // cannot be told
     c.expect(12, Origin::published);

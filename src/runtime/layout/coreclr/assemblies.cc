@@ -140,7 +140,8 @@ private:
     d_.choose(
         "Module", "AvailableTypeParams",
         [&] { return Derivation::offsets(map.value_or(0), map.value_or(0) + 40 * p_, p_); }, passes,
-        "in CoreLib's Module, it leads to a hash table that holds only types, and as many as the table counts");
+        "in CoreLib's Module, it leads to a hash table that holds only types, exactly as many as the table's own "
+        "count");
   }
 
   // .NET 9 and later. The first member of the auxiliary data is followed by the module that loaded the type.

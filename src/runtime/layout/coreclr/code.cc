@@ -54,8 +54,8 @@ private:
       return;
     }
     d_.descriptor.missing[name] = std::to_string(found.size()) +
-                                  " candidates in the runtime's data; each must pass: its tables lead to fragments, "
-                                  "each in the part of the address space that the table's entry stands for";
+                                  " candidates in the runtime's data; exactly one must pass: its tables lead to "
+                                  "fragments, each in the part of the address space that the table's entry stands for";
   }
 
   // In 64-bit processes, all addresses lie in the part of the root's first entry, in 32-bit processes in any. Follows
@@ -132,9 +132,9 @@ private:
     }
     return out;
   }
-  // Returns the offsets for which most images pass. An image whose pointer leads out of the dump does not refute an
-  // offset. So an offset that passes by chance for a single image would count as much as the right one, which passes
-  // for all.
+  // Returns the offsets that pass for the largest number of images, and fail for none. To fail for none is not enough:
+  // an image whose pointer leads out of the dump refutes nothing, so an offset that passes for one image by chance
+  // would stay beside the right one, which passes for all.
   std::vector<i64> most_telling(const std::vector<i64> &offsets,
                                 const std::function<Verdict(const RangeSection &, i64)> &test) const {
     std::vector<i64> out;

@@ -19,7 +19,7 @@ namespace {
 constexpr u64 no_frame = ~u64{0};
 constexpr u64 max_frames = 1 << 16;    // of one thread
 constexpr u64 first_pointer = 0x10000; // smaller words are numbers
-constexpr i64 table_entries = 256;     // searched in g_dacTable on either side of the known one
+constexpr i64 table_entries = 256;     // entries searched in g_dacTable on either side of the known entry
 constexpr u32 max_protected = 4096;    // limit of references in one GCFrame
 constexpr std::string_view inlined_call = "InlinedCallFrame", helper_method = "HelperMethodFrame",
                            thread_start = "DebuggerU2MCatchHandlerFrame", faulting_exception = "FaultingExceptionFrame";
@@ -173,9 +173,9 @@ private:
     return keep > others;
   }
 
-  // True if the Frames with this identifier are those of native calls, with these words at that offset: the stack
-  // pointer, somewhat below the record, which lies in the calling method's frame; the return address; and the caller's
-  // frame pointer. A null return address means that no call is in progress.
+  // True if the Frames with this identifier are those of native calls. These have three words at that offset: the stack
+  // pointer, which is somewhat below the Frame, since the Frame lies in the calling method's frame; the return address;
+  // and the caller's frame pointer. A null return address means that no call is in progress.
   bool are_calls(u64 identifier, i64 offset) const {
     constexpr u64 largest_frame = 1 << 20;
     bool any = false;
@@ -219,8 +219,8 @@ private:
         d_.descriptor.set_number(kind.identifier(), number, false, Origin::table);
   }
 
-  // The order of the vtables is known; its start is found by the vtable of native calls, as no other Frame looks like
-  // one.
+  // The order of the vtables in g_dacTable is known, but not where they begin. The vtable of native calls shows that,
+  // since no other Frame looks like that of a native call.
   bool is_windows() const { return d_.target.os == OperatingSystem::windows; }
   static bool is_of_com(std::string_view name) {
     return name == "ComMethodFrame" || name == "CLRToCOMMethodFrame" || name == "ComPrestubMethodFrame";
@@ -282,9 +282,8 @@ private:
       return out;
     };
     if (!d_.choose("DacTable", "FirstFrameVtable", candidates, passes,
-                   "the vtables of all kinds of Frames follow, and every Frame fits the kind that its vtable stands "
-                   "for: Frames of native calls, of helper methods (which hold their Thread), of overflows (on another "
-                   "stack), of faults (with registers), and of the start of threads (which most lists end with)",
+                   "from this entry of g_dacTable on, the vtables of all kinds of Frames follow each other, and each "
+                   "Frame on the threads' stacks has the form of the kind that its vtable stands for",
                    [&](i64 first) { return kinds_told(names, seen, first); }))
       return;
     const i64 first = d_.descriptor.offset("DacTable", "FirstFrameVtable");

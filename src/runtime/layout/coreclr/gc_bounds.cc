@@ -71,8 +71,8 @@ void derive_gc_bounds(Derivation &d, Address gc_variable) {
     found = {{card_table->info + 3 * d.pointer_size, card_table->info + 4 * d.pointer_size}};
   if (found.size() != 1) {
     to.missing["GCLowestAddress"] = std::to_string(found.size()) +
-                                    " candidates; each must pass: two neighbours in g_dacTable lead to the bounds that "
-                                    "the header of the card table has";
+                                    " candidates; exactly one must pass: two neighbours in g_dacTable lead to the "
+                                    "bounds that the header of the card table has";
     return;
   }
   to.set_number("GCLowestAddress", found.begin()->first, true, Origin::discovered);

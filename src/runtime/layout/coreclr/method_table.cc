@@ -76,14 +76,15 @@ private:
         found.emplace(word, at);
     });
     if (variable) {
-      d_.descriptor.doubted[global] = "published " + hex(*variable) +
-                                      "; other candidates in the runtime's data: " + std::to_string(found.size()) +
-                                      "; each must pass: " + predicate;
+      d_.descriptor.doubted[global] =
+          "published " + hex(*variable) +
+          ", which fails the test; candidates in the runtime's data that pass it: " + std::to_string(found.size()) +
+          "; the test: " + predicate;
       return d_.word(*variable).value_or(0);
     }
     if (found.size() != 1) {
       d_.descriptor.missing[global] =
-          std::to_string(found.size()) + " candidates in the runtime's data; each must pass: " + predicate;
+          std::to_string(found.size()) + " candidates in the runtime's data; exactly one must pass: " + predicate;
       return 0;
     }
     d_.descriptor.set_number(global, found.begin()->second, true, Origin::discovered);
@@ -186,7 +187,7 @@ private:
     const char *predicate =
         core ? "it holds String's and Object's row numbers in the metadata"
              : "it holds row numbers at which Module.TypeDefToMethodTableMap lists String and Object";
-    // 8.0: 16 bits of flags, then the 16-bit row number; there, MTFlags2 is these flags.
+    // In 8.0 a MethodTable has 16 bits of flags, which are MTFlags2 there, then the 16-bit row number.
     std::optional<i64> published = d_.descriptor.try_offset("MethodTable", "MTFlags2");
     bool has_flags2 = published && flags2(*published);
     if (!d_.search(8, 16, 2, token16).empty() && !has_flags2 && d_.search(8, 16, 4, flags2).empty()) {

@@ -95,8 +95,8 @@ private:
     }
     d_.descriptor.missing["SyncTableEntries"] =
         std::to_string(found.size()) +
-        " candidates in g_dacTable; each must pass: it leads to a table, and no other table has more entries with an "
-        "object whose header names the entry";
+        " candidates in g_dacTable; exactly one must pass: it leads to a table, and no other table has more entries "
+        "with an object whose header names the entry";
     return 0;
   }
 
@@ -115,7 +115,8 @@ private:
     return by_links.empty() ? std::set<Address>() : by_links.rbegin()->second;
   }
 
-  // This must hold whatever the neighbouring words are, as all entries up to that count have been used.
+  // True if the number at that offset can be the count of the table's used entries: so many entries look used. The
+  // neighbouring words do not matter.
   bool counts_entries(Address cache, i64 x) const {
     u32 count = d_.memory.try_load<u32>(cache + static_cast<u64>(x)).value_or(0);
     return count && count - 1 <= ObjectHeader::index_mask &&
@@ -159,8 +160,8 @@ private:
       });
       if (found.size() != 1) {
         d_.descriptor.missing["SyncBlockCache"] = std::to_string(found.size()) +
-                                                  " candidates behind the table's variable in g_dacTable; each must "
-                                                  "pass: it leads to data that counts the entries of the table";
+                                                  " candidates behind the table's variable in g_dacTable; exactly one "
+                                                  "must pass: it leads to data that counts the entries of the table";
         return;
       }
       d_.descriptor.set_number("SyncBlockCache", *found.begin(), true, Origin::discovered);

@@ -205,9 +205,8 @@ private:
                  [&](i64 x) { return d_.memory.try_load<u32>(store + static_cast<u64>(x)) == nodes_.size(); },
                  "it is the length of the thread list");
     }
-    d_.descriptor.missing["ThreadStore"] =
-        std::to_string(candidates.size()) +
-        " candidates; each must pass: it leads to a list of threads with ids of the target's threads";
+    d_.descriptor.missing["ThreadStore"] = "none of " + std::to_string(candidates.size()) +
+                                           " candidates leads to a list of threads with ids of the target's threads";
     return false;
   }
 

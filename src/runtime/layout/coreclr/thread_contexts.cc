@@ -13,7 +13,7 @@ namespace {
 
 constexpr u64 handle_segment = 0x10000;    // TableSegments are aligned to their size
 constexpr u64 most_bytes = u64{1} << 50;   // limit of what one thread can have allocated
-constexpr u64 largest_quantum = 256 << 10; // the GC hands out no more at once to a thread that requests little
+constexpr u64 largest_quantum = 256 << 10; // most bytes that the GC hands out at once, unless a thread requests more
 constexpr u64 fits_per_misfit = 4;
 
 // The way from a thread to its context: it lies in the thread, or `inner` bytes into a structure that the thread points
@@ -40,8 +40,8 @@ public:
   }
 
   // Memory not yet handed out is nearly always zero (the GC may skip clearing for arrays that ask for it), and a dump
-  // that was taken amid allocations may show one thread's context half changed: so the first test is strict, and a
-  // weaker one is used only if nothing passes.
+  // that was taken amid allocations may show one thread's context half changed. So the first test demands zeros; a
+  // weaker test is used only if nothing passes.
   void find() {
     if (threads_.empty() || d_.descriptor.find_field("Thread", "RuntimeThreadLocals") ||
         d_.descriptor.find_field("Thread", "AllocContext"))
@@ -236,7 +236,7 @@ private:
   bool choose_among(const std::map<std::vector<Address>, Way> &found, Test test) {
     if (found.size() > 1)
       d_.descriptor.missing["Thread.AllocContext"] =
-          "discovered " + std::to_string(found.size()) + " candidates; each must pass: " + predicate;
+          "discovered " + std::to_string(found.size()) + " candidates; exactly one must pass: " + predicate;
     if (found.size() != 1)
       return found.size() > 1;
     const Way way = found.begin()->second;
@@ -259,7 +259,7 @@ private:
   Derivation &d_;
   const i64 p_;
   const std::vector<ListedThread> threads_;
-  const ContinuationTypes continuations_;                 // its values are published, or the runtime has no such types
+  const ContinuationTypes continuations_;                 // its values are published if the runtime has such types
   std::vector<std::pair<Address, Address>> gen0_, older_; // ranges with objects
   mutable std::map<Address, bool> handle_segments_;
 };

@@ -35,8 +35,8 @@ public:
 
 private:
   // The thread's stack pointer, as the OS reports it, lies between the two bounds. A thread whose registers are not in
-  // the target is no evidence; one that handles a signal on a stack of its own (an overflow of its stack, a fault) has
-  // its stack pointer elsewhere, so only the form of its bounds can be tested.
+  // the target is no evidence. A thread that handles a signal on another stack (after an overflow of its own stack, or
+  // a fault) has its stack pointer there, so only the form of its bounds can be tested.
   void derive_stack() {
     std::map<u64, Address> stack_pointers;
     for (const Thread &thread : d_.target.threads)

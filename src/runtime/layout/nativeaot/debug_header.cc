@@ -213,7 +213,8 @@ DebugHeader read_debug_header(const Target &target, const Module &module, const 
       break;
     Address field = memory.pointer(at + p, "the debug header's table of types");
     u32 offset = memory.u32_at(at + 2 * p, "the debug header's table of types");
-    // One by one, so that with every compiler an error reports the same missing text.
+    // The two texts are read in separate statements, so that with every compiler the error names the same text if both
+    // are missing.
     std::string name = text_at(memory, type, module) + ".";
     name += text_at(memory, field, module);
     out.offsets.emplace(std::move(name), offset);

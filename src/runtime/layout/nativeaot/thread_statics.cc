@@ -33,7 +33,8 @@ void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::
                          inlined = d.word(at + static_cast<u64>(inlined_word * p));
       if (!low || !high || !object || !inlined)
         return Verdict::cannot_tell();
-      // musl puts a thread's own data behind its stack.
+      // A stack begins and ends at a page boundary; with musl only one of the two does, since musl puts a thread's own
+      // data behind the stack.
       if (*low >= *high || (*low % page && *high % page) || *high % d.pointer_size || *object % d.pointer_size ||
           *inlined % d.pointer_size)
         return false;

@@ -77,7 +77,7 @@ TEST(LayoutThread, AListOfThreadsThatTheTargetDoesNotHaveIsNone) {
     for (ThreadWriter &thread : t.heap.threads)
       thread.in_target = false;
     t.derive_list(list_names);
-    t.of->expect_refused("ThreadStore", "candidates; each must pass: it leads to a list of threads");
+    t.of->expect_refused("ThreadStore", "candidates leads to a list of threads");
   });
 }
 
@@ -222,7 +222,7 @@ TEST(LayoutThreadParts, ThreadStaticsAreFoundRefusedTwiceAndWrong) {
       if (change == none)
         of.expect(name, 66 * heap.p);
       else
-        of.expect_refused(name, "each must pass");
+        of.expect_refused(name, "exactly one must pass");
     }
   });
 }
