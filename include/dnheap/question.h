@@ -27,6 +27,7 @@ enum class Takes : std::uint8_t {
   closure,
   tree,
   merge,
+  mine,
   roots,
   values,
   no_values,
@@ -73,6 +74,7 @@ struct Question {
   bool tree = false;                             // the dominator tree instead of sums
   std::optional<std::uint64_t> depth = {};       // levels of a tree; 4 if not given
   bool merge = false;                            // show equal stacks once
+  bool mine = false;                             // show the program's own methods only
   bool references = false;                       // also the references in each frame of a stack
   bool values = false;                           // contents of strings and fields
   bool no_values = false;                        // blank the contents in the output file

@@ -129,7 +129,7 @@ bool Lookout::take(WatchedProcess &process, Event event) {
   } catch (const Interrupted &) {
     throw;
   } catch (const std::bad_alloc &) {
-    event.reason = "there is not enough memory here";
+    event.reason = "dnheap ran out of memory";
   } catch (const Error &error) {
     event.reason = error.what();
   }

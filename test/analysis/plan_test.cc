@@ -55,6 +55,7 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
                                                       {Takes::closure, &Question::closure},
                                                       {Takes::tree, &Question::tree},
                                                       {Takes::merge, &Question::merge},
+                                                      {Takes::mine, &Question::mine},
                                                       {Takes::roots, &Question::references},
                                                       {Takes::values, &Question::values},
                                                       {Takes::no_values, &Question::no_values},

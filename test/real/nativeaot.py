@@ -109,7 +109,7 @@ IN_MUSL = {"failfast": ("SIGABRT", "fail_fast", None, ": Environment.FailFast, w
 LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Aot.Failure 0x", f", thrown in {CRASH}"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Aot.Failure 0x"),
           "access": ("SIGABRT", "fatal_error", CRASH, f": invalid access to memory in {CRASH}"),
-          "segv": ("SIGSEGV", "signal", "Aot.Crashes.strlen", f"(invalid address {FAULT})", ": in native code that Aot.Crashes.strlen called"),
+          "segv": ("SIGSEGV", "signal", "Aot.Crashes.strlen", f"(invalid address {FAULT})", ": in l", ", which Aot.Crashes.strlen called"),
           "overflow": ("SIGSEGV", "stack_overflow", "Aot.Crashes.Recurse", ": stack overflow in Aot.Crashes.Recurse")}
 BY_KERNEL = ("overflow",)  # the program has no stack left on which to call createdump
 

@@ -136,7 +136,8 @@ report::Table contexts_table(const ContextGroups &groups) {
   return table;
 }
 
-// Returns the object to look at next: the LoaderAllocator of the largest group that is unloading, but kept alive.
+// Returns the object to look at next: the LoaderAllocator of the largest group that is unloading, but kept alive;
+// without one, an example of the largest group.
 std::optional<Address> next_of(const ContextGroups &groups) {
   std::optional<Address> out;
   for (const auto *one : largest_first(groups, &ContextGroup::count)) {

@@ -47,7 +47,7 @@ std::string Suspect::own_text() const {
     return fmt::format("{} handlers: {}", count_text(elements), calls);
   switch (kind) {
   case Kind::many: return what;
-  case Kind::chain: return "linked one after the other: " + what;
+  case Kind::chain: return "a chain of " + what;
   case Kind::collection:
     if (steps.empty())
       return what;

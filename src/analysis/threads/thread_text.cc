@@ -70,8 +70,8 @@ bool is_inner(std::string_view text) {
          text == "a lock (System.Threading.Lock)"; // NativeAOT uses it for Monitor
 }
 
-// True for native calls at the inner end of waits, and for .NET's own wait code on Unix where that of the runtime is
-// not used.
+// True for native calls at the inner end of waits, and for CoreLib's managed wait code (WaitSubsystem), which replaces
+// native waits in some runtimes on Unix.
 bool is_stub(std::string_view method) {
   constexpr std::string_view begins[] = {"Interop+",
                                          stub_class,

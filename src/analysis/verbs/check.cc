@@ -283,7 +283,7 @@ Budget limits_of(const Question &question) {
   if (out.needs_baseline() && question.baseline.empty())
     for (const Limit &limit : out.limits)
       if (limit.is_growth)
-        throw UsageError(question.budget + ": " + limit.place + " is about growth: it needs --baseline FILE");
+        throw UsageError(question.budget + ": " + limit.place + " needs --baseline FILE, as it limits growth");
   if (out.limits.empty() && question.record.empty())
     throw UsageError("nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE saves the present "
                      "figures for later");
@@ -314,8 +314,8 @@ void add_notes(std::span<const Record> records, const Question &question, const 
         "with --modules");
   for (const Record &record : records)
     if (record.is_extract && std::ranges::any_of(budget.limits, is_of_memory))
-      to.notes.add(file_name_of(record.name) + " is an extract: it has the heap's memory and little else, so limits of "
-                                               "memory by class, by group or mapped cannot be checked");
+      to.notes.add(file_name_of(record.name) + " is an extract: it has the heap's memory and little else, so limits on "
+                                               "memory classes, groups and mapped memory cannot be checked");
   if (!records[0].complete && !budget.limits.empty())
     to.notes.add("not all of the heap could be read: a figure that is within its limit here may exceed it");
   if (records.size() > 1) {
@@ -389,9 +389,9 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
     answer.lead =
         !answer.exceeded && answer.uncertain
             ? "UNSURE: " + count_text(answer.uncertain) + " of " + count_text(outcomes.size()) +
-                  (outcomes.size() == 1 ? " limit is" : " limits are") +
-                  " kept as far as could be read: part of the heap, of its roots, of the types' names or (in an "
-                  "extract) of the process's memory is missing"
+                  (outcomes.size() == 1 ? " limit" : " limits") +
+                  " may be exceeded: all that could be read is within them, but part of the heap, of its roots, of the "
+                  "types' names or (in an extract) of the process's memory is missing"
         : answer.exceeded
             ? "FAIL: " + count_text(answer.exceeded) + " of " + count_text(outcomes.size()) +
                   (outcomes.size() == 1 ? " limit is exceeded" : " limits are exceeded")

@@ -93,8 +93,9 @@ report::Table state_table(const Gc &gc, bool mechanisms, Notes &problems) {
   add("structures_valid", "false: the dump was taken inside a collection, and what follows may be wrong in places",
       [&] { return gc.get_gc_structures_valid() ? "true" : "false"; });
   std::optional<std::pair<Address, Address>> bounds = gc.get_gc_bounds();
-  add("lowest_address", "of all that the GC manages", [&] { return bounds ? Text(hex(bounds->first)) : Text(); });
-  add("highest_address", "", [&] { return bounds ? Text(hex(bounds->second)) : Text(); });
+  add("lowest_address", "start of the range of addresses that the GC manages",
+      [&] { return bounds ? Text(hex(bounds->first)) : Text(); });
+  add("highest_address", "its end", [&] { return bounds ? Text(hex(bounds->second)) : Text(); });
   const std::optional<u32> state = gc.get_current_gc_state();
   add(
       "background_gc", "free: none is running", [&] { return state ? Text(gc_state_name(*state)) : Text(); }, state);

@@ -175,6 +175,8 @@ constexpr QuestionOption options[] = {
     {"hub", "TYPE", Takes::hubs,
      "treat objects of this type as owners, like the container of services; may be given several times",
      [](const Q &q) { return !q.hubs.empty(); }, [](Q &q, Label &, Text v) { q.hubs.emplace_back(v); }, all_count},
+    {"mine", nullptr, Takes::mine, "show the methods of the program alone, not those of .NET, and no native code",
+     [](const Q &q) { return q.mine; }, [](Q &q, Label &, Text) { q.mine = true; }},
     {"merge", nullptr, Takes::merge, "show equal stacks once, with their number of threads",
      [](const Q &q) { return q.merge; }, [](Q &q, Label &, Text) { q.merge = true; }},
     {"roots", nullptr, Takes::roots, "also the objects that each frame holds, and where",

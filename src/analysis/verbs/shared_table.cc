@@ -108,8 +108,7 @@ report::Table shared_table(const Snapshot &snapshot, const DominatorTree &tree, 
   table.notes.push_back("pieces: objects that no single owner would free, each with everything that it alone holds; "
                         "pieces of 1% of the heap or more are listed singly, others by their owners");
   if (!shared.is_complete())
-    table.notes.push_back(
-        "there are too many owners and pieces to list all of them: further owners may hold them, too");
+    table.notes.push_back("the search for owners stopped early: pieces may have more owners than are listed");
   return table;
 }
 

@@ -2,6 +2,7 @@
 #include "algorithms/repeats.h"
 #include "analysis/answer_head.h"
 #include "analysis/names/call_text.h"
+#include "analysis/names/framework_names.h"
 #include "analysis/threads/stack_tree.h"
 #include "analysis/threads/thread_text.h"
 #include "analysis/verbs/verbs.h"
@@ -135,6 +136,15 @@ void add_lines(const Runtime &runtime, SourceLines *lines, NativeFunctions &func
   add_native_line(runtime, functions, to);
   for (const StackFrame &frame : to.walked.frames)
     to.lines.push_back(line_of(runtime, frame, lines, functions));
+}
+
+// Drops the lines of .NET, of its runtime, and of native code; the references of their frames go with them.
+void keep_own_lines(const FrameworkNames &framework, std::vector<Stack> &stacks) {
+  for (Stack &stack : stacks)
+    std::erase_if(stack.lines, [&](const Line &line) {
+      const bool is_method = line.frame && line.frame->kind == StackFrame::Kind::method;
+      return !is_method || framework.contain(line.method.qualified);
+    });
 }
 
 // Returns a line as text shows it.
@@ -415,6 +425,8 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
   NativeFunctions functions(snapshot, question.symbol_folders);
   for (Stack &stack : stacks) // lines refer to frames, which do not move any more
     add_lines(runtime, lines ? &*lines : nullptr, functions, stack);
+  if (question.mine)
+    keep_own_lines(FrameworkNames(snapshot.assemblies()), stacks);
   answer.headline.facts += "; " + count_text(stacks.size()) + (stacks.size() == 1 ? " stack" : " stacks") +
                            (incomplete ? ", " + count_text(incomplete) + " INCOMPLETE" : std::string());
   if (asks_for_merged(question)) {

@@ -1,5 +1,6 @@
 // `threads`: which threads are there, where is each one, what does it wait for, and what does it alone keep alive?
 #include "analysis/answer_head.h"
+#include "analysis/names/framework_names.h"
 #include "analysis/owners/thread_retained.h"
 #include "analysis/threads/exception_objects.h"
 #include "analysis/threads/thread_text.h"
@@ -25,7 +26,7 @@ using report::text_cell;
 class ThreadReport {
 public:
   ThreadReport(const Snapshot &snapshot, const Question &question)
-      : runtime_(snapshot.runtime()), asks_retained_(question.by == "retained") {
+      : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()), asks_retained_(question.by == "retained") {
     Notes notes, of_exceptions;
     threads_ = runtime_.threads(notes);
     for (const Note &note : notes)
@@ -62,6 +63,7 @@ public:
          [](const S &s) { return s.is_cooperative ? Cell(*s.is_cooperative ? "cooperative" : "preemptive") : Cell(); }},
         {{"frames", "Frames", Kind::count}, [](const S &s) { return s.frames; }},
         {{"method", "Stands in", Kind::text}, [](const S &s) { return text_cell(s.method); }},
+        {{"own_method", "Program's method", Kind::text}, [](const S &s) { return text_cell(s.own_method); }},
         {{"waits_for", "Waits for", Kind::text}, [](const S &s) { return text_cell(s.wait); }},
         {{"waits_for_object", "", Kind::address, Shown::in_data},
          [](const S &s) { return s.block() ? Cell(s.block()->object) : Cell(); }},
@@ -122,7 +124,7 @@ private:
     std::string name, state;
     std::optional<bool> is_cooperative;
     u64 frames;
-    std::string method, wait; // empty: none
+    std::string method, own_method, wait; // empty: none
     ThreadBlocked blocked;
     Address exception; // 0: none
     u64 retained;
@@ -152,9 +154,17 @@ private:
     const auto retained = retained_.find(thread.address);
     stands_.push_back({&thread, lives, thread_name(runtime_, details), thread_state(details),
                        lives ? details.is_cooperative : std::nullopt, frames.size(),
-                       frames.empty() ? "" : frame_text(runtime_, *frames[0]).qualified, words_of(wait, blocked),
-                       blocked, exception != exceptions_.end() ? exception->second : 0,
+                       frames.empty() ? "" : frame_text(runtime_, *frames[0]).qualified, own_method(frames),
+                       words_of(wait, blocked), blocked, exception != exceptions_.end() ? exception->second : 0,
                        retained != retained_.end() ? retained->second : 0});
+  }
+
+  // Returns the innermost method of the program itself; empty: the thread runs none.
+  std::string own_method(const std::vector<const StackFrame *> &frames) const {
+    for (const StackFrame *frame : frames)
+      if (std::string name = frame_text(runtime_, *frame).qualified; !framework_.contain(name))
+        return name;
+    return "";
   }
 
   bool is_object(Address at) const {
@@ -206,6 +216,7 @@ private:
   }
 
   const Runtime &runtime_;
+  const FrameworkNames framework_;
   const bool asks_retained_;
   std::vector<ThreadData> threads_;
   std::map<u64, Address> exceptions_; // by the thread's number

@@ -203,12 +203,14 @@ constexpr Verb all_verbs[] = {
      .question = "where is each thread, and what does it hold?",
      .details =
          "The methods on the stack of one thread, or of all threads, innermost first. Give a thread by the operating "
-         "system's id or by its managed id. Between the methods are the Frames that the runtime leaves where it is "
-         "called; native code is not followed. If a module's .pdb is found (inside it, beside it, or below --symbols), "
-         "each method has its current line. --merge shows stacks of the same methods once, those of most threads "
+         "system's id or by its managed id. Between the methods are native functions, and the Frames that the runtime "
+         "leaves where it is called. --all adds threads that run no managed code. If a module's .pdb is found (inside "
+         "it, beside it, or below --symbols), "
+         "each method has its current line. --mine shows the program's own methods alone; --merge shows stacks of the "
+         "same methods once, those of most threads "
          "first; --roots also shows the references that each frame holds, and their slots.",
      .subject = {"THREAD", "which thread?", true},
-     .takes = {Takes::all, Takes::merge, Takes::roots, Takes::symbols},
+     .takes = {Takes::all, Takes::merge, Takes::mine, Takes::roots, Takes::symbols},
      .tables = {"frames", "stacks", "references", "problems"},
      .parts = names | code | thread_ids | stacks,
      .plan = plan_stack,

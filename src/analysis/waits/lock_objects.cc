@@ -91,10 +91,12 @@ private:
     for (const auto &part : found)
       all.insert(all.end(), part.begin(), part.end());
     std::sort(all.begin(), all.end());
-    if (all.size() > most_thin_locks) {
+    if (const u64 locked = all.size(); locked > most_thin_locks) {
       all.resize(most_thin_locks);
       out_.problems.add(Subject::locks, Effect::numbers,
-                        "more objects seem to be locked than are looked at: dnheap verify lists damaged headers");
+                        count_text(locked) + " objects seem to be locked, and only the first " +
+                            count_text(most_thin_locks) +
+                            " are looked at; headers may be damaged: dnheap verify lists such headers");
     }
     for (auto [address, word] : all)
       add_thin_lock(address, ObjectHeader{word});

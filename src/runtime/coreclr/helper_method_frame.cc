@@ -45,7 +45,7 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
   return is_windows_ ? by_return_addresses(frame, stack_end, code, to) : by_frame_pointers(frame, stack_end, code, to);
 }
 
-// The caller's unknown registers are among the captured ones, or were pushed after the capture.
+// The caller's unknown registers are among the captured ones, or were saved on the stack before the capture.
 void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
   to.candidates_from = word(frame.address + layout.captured_sp).value_or(0);

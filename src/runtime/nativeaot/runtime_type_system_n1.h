@@ -63,7 +63,7 @@ public:
   // Names a method by its symbol: "Shop.Cart.Add"; nullopt: its owner is unknown, or the symbol could stand for another
   // name.
   std::optional<std::string> unmangled_method(std::string_view symbol);
-  // Names a type by its mangled name: "Shop.Cache"; returns the mangled name if that fails.
+  // Returns the name of a type, "Shop.Cache", for its mangled name; the mangled name itself if that fails.
   std::string unmangled(std::string_view mangled);
   // Names the method whose code begins there, from the stack-trace or reflection data: "Shop.Cart.Add"; nullopt:
   // unknown.
@@ -133,7 +133,7 @@ private:
   std::unordered_map<Address, std::optional<UnmangledTypeName>> unmangled_; // definitions, by symbols
   std::optional<OwnerNames> owner_names_;
   std::map<std::string, std::string> owners_; // by symbol
-  u64 steps_left_ = 1 << 25;                  // for finding them
+  u64 steps_left_ = 1 << 25;                  // for all calls of unmangle_type_name() together
   std::unordered_map<Address, std::string> names_;
   u64 kept_ = 0;       // characters in names_
   u64 parts_left_ = 0; // for the name that is being built
