@@ -6,6 +6,7 @@
 #include "runtime/il_code.h"
 #include "runtime/runtime_block.h"
 #include "runtime/stress_log.h"
+#include "runtime/thread_details.h"
 #include "target/unreadable.h"
 
 #include <algorithm>
@@ -97,6 +98,8 @@ WalkedStack Runtime::follow_stack(const ThreadData &thread, ListedFrames) const 
   out.why_not = std::string("stacks of the runtime kind ") + kind() + " are not read yet";
   return out;
 }
+
+ThreadDetails Runtime::thread_details(const ThreadData &) const { return {}; }
 
 MethodText Runtime::method_text(Address method_desc) const {
   const std::string name = "<method " + hex(method_desc) + ">";

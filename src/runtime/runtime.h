@@ -15,7 +15,6 @@
 #include "runtime/static_root.h"
 #include "runtime/suspended_call.h"
 #include "runtime/thread_data.h"
-#include "runtime/thread_details.h"
 #include "runtime/type_system.h"
 #include "target/target.h"
 
@@ -27,6 +26,7 @@
 
 namespace dnheap {
 
+struct ThreadDetails;
 class DebugFile;
 class ExceptionRecords;
 class GcNf16;
@@ -72,7 +72,7 @@ public:
   // As Thread1::get_threads().
   virtual std::vector<ThreadData> threads(Notes &notes) const = 0;
   // More data on one of those threads.
-  virtual ThreadDetails thread_details(const ThreadData &) const { return {}; }
+  virtual ThreadDetails thread_details(const ThreadData &) const;
   // Returns the stack of one of those threads: its frames, and the references that they hold. A kind of runtime whose
   // stacks cannot be read returns no frames, but the reason. Not from several threads at once.
   virtual WalkedStack follow_stack(const ThreadData &thread, ListedFrames frames) const;

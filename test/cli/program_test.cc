@@ -94,7 +94,7 @@ TEST(Program, AnExceededLimitIsExitCodeOne) {
   const std::string budget = folder.write("b.json", R"({"types": [{"type": "string", "growth": {"live": 0}}]})");
   EXPECT_EQ(dnheap_("check '" + whole + "' --budget '" + budget + "' --baseline '" + saved + "'").exit_code, 0);
   expect_error(check + "--budget '" + budget + "'", 2,
-               budget + ": types[0].growth.live is about growth: it needs --baseline FILE");
+               budget + ": types[0].growth.live needs --baseline FILE, as it limits growth");
   // Before the dump is opened.
   const std::string odd = folder.write("odd.json", R"({"typos": []})");
   expect_error(

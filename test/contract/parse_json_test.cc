@@ -222,7 +222,7 @@ TEST(ParseJson, Versions) {
   EXPECT_EQ(parse_text(R"({"version":"2"})").version, 2u);
   for (const char *version : {"1", "3", "-1", "\"c2\"", "null", "2.0", "[2]"})
     EXPECT_CONTAINS(error_of(std::string("{\"version\":") + version + "}"), "reads versions 0 and 2") << version;
-  EXPECT_CONTAINS(error_of("{}"), "(none)");
+  EXPECT_CONTAINS(error_of("{}"), "states no version");
 }
 
 TEST(ParseJson, Baseline) {

@@ -328,7 +328,7 @@ TEST(Roots, ThreadsInHandlersWithoutTheFrame) {
     EXPECT_EQ(roots[0].object, heap.objects_of_test[1]);
     EXPECT_EQ(roots[1].object, heap.objects_of_test[0]);
     EXPECT_TRUE(std::any_of(found.set.notes.begin(), found.set.notes.end(), [](const Note &problem) {
-      return problem.text.find("thread 4001 is not on its own stack") == 0;
+      return problem.text.find("thread 4001 is on another stack") == 0;
     }));
   });
 }

@@ -78,7 +78,7 @@ TEST(NativeAotStatics, WhatIsNoObjectIsLeftOut) {
     std::vector<StaticRoot> roots = opened.runtime->static_roots(problems);
     EXPECT_EQ(roots.size(), 4u);
     ASSERT_EQ(problems.size(), 2u);
-    EXPECT_NE(problems[0].text.find("static fields of 1 types are missing"), std::string::npos) << problems[0].text;
+    EXPECT_NE(problems[0].text.find("static fields of 1 type are missing"), std::string::npos) << problems[0].text;
     EXPECT_NE(problems[1].text.find("thread-static fields are missing: 1 of"), std::string::npos) << problems[1].text;
   }
 }

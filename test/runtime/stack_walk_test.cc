@@ -169,6 +169,52 @@ TEST(StackWalk, AHelperWithoutAFrame) {
   }
 }
 
+// They are listed in front of the method that called them, and change nothing of it.
+TEST(StackWalk, NativeFramesAreListed) {
+  constexpr Address module_base = 0x40000000;
+  EhFrameWriter writer;
+  writer.functions = {{EhFrameWriter::code_at, 0x100, {0x41, 0x0e, 16}}}; // one word beside the return address
+  for (bool waits : {false, true}) {
+    SCOPED_TRACE(waits);
+    Scene s;
+    s.lists_native = true;
+    s.descriptor.set_field("Thread", "PreemptiveGCDisabled", 24, Origin::published);
+    s.thread[thread_at + 24] = !waits;
+    s.call(s.add(32, {in_register(rbx)}));
+    const Address sp = s.now.value[rsp], method_ip = s.now.ip;
+    s.stack[sp - 8] = method_ip;
+    s.stack[sp - 24] = module_base + EhFrameWriter::code_at + 0x20; // a native function called another one
+    s.now.set(rsp, sp - 32);
+    s.now.ip = module_base + EhFrameWriter::code_at + 0x10;
+    Module module;
+    module.path = "/app/libcoreclr.so";
+    module.base = module_base;
+    const std::vector<std::byte> library = writer.image();
+    module.extents = {{module_base, module_base + library.size(), 0}};
+    s.target.modules = {module};
+    s.pieces.emplace_back(module_base, library);
+    WalkedStack found = s.walk();
+    ASSERT_EQ(found.frames.size(), waits ? 2u : 4u)
+        << "a thread that waits would have a Frame that leads to its method";
+    EXPECT_EQ(found.frames[0].kind, StackFrame::Kind::native);
+    EXPECT_TRUE(found.frames[0].is_active);
+    EXPECT_EQ(found.frames[1].kind, StackFrame::Kind::native);
+    EXPECT_EQ(found.frames[1].ip, module_base + EhFrameWriter::code_at + 0x20);
+    EXPECT_EQ(found.frames[1].sp, sp - 16);
+    if (!waits) {
+      EXPECT_EQ(found.frames[2].kind, StackFrame::Kind::method);
+      EXPECT_EQ(found.frames[2].ip, method_ip);
+      EXPECT_EQ(found.frames[3].kind, StackFrame::Kind::native) << "began the thread";
+      EXPECT_EQ(found.why_no_native, "no module: code that is in no module");
+    }
+    found = s.walk(module_base); // how its functions are left is not in the dump
+    EXPECT_EQ(found.frames[0].kind, StackFrame::Kind::native);
+    EXPECT_NE(found.why_no_native.find("libcoreclr.so"), std::string::npos) << found.why_no_native;
+    s.lists_native = false;
+    EXPECT_EQ(s.walk().frames.size(), waits ? 0u : 1u);
+  }
+}
+
 // What a method passes on the stack belongs to whoever it calls.
 TEST(StackWalk, TheScratchAreaIsTheCallees) {
   Scene s;

@@ -1,5 +1,6 @@
 // A stack laid out call by call, with methods that have GC info and unwind data, for tests of StackWalk.
 #pragma once
+#include "runtime/compiled/native_frames.h"
 #include "runtime/coreclr/stack_walk.h"
 #include "support/gc_info_writer.h"
 
@@ -108,6 +109,7 @@ public:
       now.set(reg, 0xdead);
   }
 
+  bool lists_native = false;
   WalkedStack walk(std::optional<Address> missing = {}) {
     std::vector<Range> ranges{stack.range(), thread.range()};
     for (const auto &[at, bytes] : pieces)
@@ -130,7 +132,9 @@ public:
     data.os_id = 7;
     data.stack_base = stack_base;
     data.stack_limit = stack_limit;
-    return StackWalk(target, descriptor, [this](Address ip) { return find(ip); }).walk(data);
+    const StackWalk walk(target, descriptor, [this](Address ip) { return find(ip); });
+    NativeFrames native(target, *walk.convention());
+    return walk.walk(data, lists_native ? &native : nullptr);
   }
 
   std::optional<CodeBlock> find(Address ip) const {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "runtime/object_1.h"
 #include "runtime/string_object.h"
+#include "runtime/thread_details.h"
 
 #include <algorithm>
 #include <charconv>

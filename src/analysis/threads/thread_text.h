@@ -11,6 +11,8 @@
 
 namespace dnheap {
 
+struct ThreadDetails;
+
 // Returns Thread.Name; for the finalizer thread, which has none, its name in the operating system. Empty: none, or
 // unknown.
 std::string thread_name(const Runtime &runtime, const ThreadDetails &details);

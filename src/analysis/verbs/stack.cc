@@ -187,22 +187,19 @@ report::Table folded_frames_table(const std::vector<Stack> &stacks, const std::v
   std::vector<report::Row> rows;
   for (u64 of = 0; of < stacks.size(); ++of) {
     const Cell &os_id = stacks[of].thread.os_id;
+    u64 passed = 0; // lines up to here are shown
     for (const Repeat &repeat : repeats[of]) {
       const u64 shown = saves_lines(repeat) ? repeat.length : repeat.length * repeat.times;
-      for (u64 i = repeat.first; i < repeat.first + shown; ++i) {
+      for (u64 i = std::max(repeat.first, passed); i < repeat.first + shown; i = std::max(i + 1, passed)) {
         const Line &line = stacks[of].lines[i];
-        const u64 run = std::min(unnamed_run(stacks[of], i), repeat.first + shown - i);
-        if (run > 2) {
-          rows.push_back({os_id, i, line.kind, text_cell(where(line)), text_cell(line.method.module), line.sp});
-          rows.push_back({os_id, Cell(), Cell(),
-                          fmt::format("({} callers in {}, without symbols)", run - 1, line.method.module), Cell(),
-                          Cell()});
-          i += run - 1;
-          continue;
-        }
         rows.push_back({os_id, i, line.kind, text_cell(where(line)), text_cell(line.method.module), line.sp});
+        if (const u64 run = unnamed_run(stacks[of], i); run > 2) {
+          rows.push_back({os_id, Cell(), Cell(), fmt::format("({} callers in it, without symbols)", run - 1),
+                          text_cell(line.method.module), Cell()});
+          passed = i + run;
+        }
       }
-      if (saves_lines(repeat))
+      if (saves_lines(repeat) && passed <= repeat.first)
         rows.push_back(
             {os_id, Cell(), Cell(),
              fmt::format("… {} {} times more",

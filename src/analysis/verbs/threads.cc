@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/columns_of.h"
 #include "runtime/object_1.h"
+#include "runtime/thread_details.h"
 
 #include <algorithm>
 #include <fmt/format.h>

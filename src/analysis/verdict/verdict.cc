@@ -34,14 +34,22 @@ bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8
 // True if live memory is mostly waste, so that "No leak" alone would hide a problem.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
 
-std::string no_leak(const VerdictFacts &f, const std::string &text) {
-  if (!is_mostly_waste(f))
-    return "No leak: " + text;
-  return fmt::format("{} But {} of live memory ({}) is waste: {}.", text, percent(f.waste, f.live), bytes_text(f.waste),
-                     f.waste_text);
-}
-
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
+
+// Memory that is harmless may be most of the process, and a leak may grow beside it.
+std::string no_leak(const VerdictFacts &f, const std::string &text) {
+  constexpr const char *may_grow = "One dump does not show whether that grows: dnheap diff of two dumps does.";
+  if (is_mostly_waste(f))
+    return fmt::format("{} But {} of live memory ({}) is waste: {}.", text, percent(f.waste, f.live),
+                       bytes_text(f.waste), f.waste_text);
+  if (is_suspect_of_many(f, f.suspect_elements))
+    return fmt::format("{} But {} of live memory ({}) is held by {}. {}", text, percent(f.suspect, f.live),
+                       bytes_text(f.suspect), suspect_text(f), may_grow);
+  if (f.holder_elements >= least_elements && is_nearly_all(f))
+    return fmt::format("{} But {} of live memory ({}) is held by {}. {}", text, percent(f.holder, f.live),
+                       bytes_text(f.holder), f.holder_text, may_grow);
+  return "No leak: " + text;
+}
 
 struct Rule {
   const char *name, *group;              // rules of a group follow each other
@@ -106,8 +114,8 @@ constexpr Rule rules[] = {
      },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} of live objects fill {} of the process, and no single owner holds much of them: many small owners share "
-           "them.",
+           "{} of live objects fill {} of the process, and no single owner holds much of them: they are spread "
+           "over many small owners.",
            bytes_text(f.live), percent(f.live, f.process));
      }},
     {"duplicate_data", "live", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },

@@ -1,5 +1,7 @@
 #include "analysis/waits/wait_subsystem.h"
 
+#include "runtime/thread_details.h"
+
 #include <unordered_set>
 
 namespace dnheap {

@@ -11,6 +11,7 @@
 #include "runtime/library_names.h"
 #include "runtime/object_1.h"
 #include "runtime/runtime_block.h"
+#include "runtime/thread_details.h"
 #include "runtime/thread_registers.h"
 #include "runtime/version.h"
 #include "runtime/vm/method_table_flags.h"
@@ -62,6 +63,8 @@ std::vector<ThreadData> CoreClr::threads(Notes &notes) const {
   widen_first_stack(target(), out);
   return out;
 }
+
+ThreadDetails CoreClr::thread_details(const ThreadData &thread) const { return thread_.get_details(thread.address); }
 
 WalkedStack CoreClr::follow_stack(const ThreadData &thread, ListedFrames frames) const {
   WalkedStack out;

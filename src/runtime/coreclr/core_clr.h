@@ -34,7 +34,7 @@ public:
   CoreClrFields &fields() const override { return *fields_; }
 
   std::vector<ThreadData> threads(Notes &notes) const override;
-  ThreadDetails thread_details(const ThreadData &thread) const override { return thread_.get_details(thread.address); }
+  ThreadDetails thread_details(const ThreadData &thread) const override;
   WalkedStack follow_stack(const ThreadData &thread, ListedFrames frames) const override;
   MethodText method_text(Address method_desc) const override;
   std::optional<ContinuationLayout> continuation_layout() const override;

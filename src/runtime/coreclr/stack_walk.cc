@@ -152,8 +152,10 @@ bool OneWalk::start() {
                              ? by_number->second
                              : find_registers(*walk_.target_, thread_);
   std::optional<Registers> registers = thread ? registers_of(*walk_.target_, *thread) : std::nullopt;
-  if (registers)
+  if (registers) {
     registers_ = *registers;
+    list_native(true);
+  }
   const Address from = thread_.stack_limit.value_or(0);
   const Address stack_pointer = sp();
   const Address all = in_stack(thread_, stack_pointer) ? stack_pointer - std::min(red_zone, stack_pointer) : from;
@@ -163,7 +165,6 @@ bool OneWalk::start() {
     return stop(walk_.why_not(), all);
   if (!registers)
     return stop("its registers are not in the dump", all);
-  list_native(true);
   const std::optional<Address> first = walk_.frames_.first(thread_.address);
   if (!first)
     return stop("memory at " + hex(thread_.address) + " is not in this dump", all);

@@ -3,6 +3,7 @@
 #include "base/missing_value.h"
 #include "base/text.h"
 #include "runtime/contract_versions.h"
+#include "runtime/thread_details.h"
 #include "runtime/vm/thread_list.h"
 
 namespace dnheap {

@@ -4,9 +4,10 @@
 #include "base/notes.h"
 #include "contract/descriptor.h"
 #include "runtime/thread_data.h"
-#include "runtime/thread_details.h"
 
 namespace dnheap {
+
+struct ThreadDetails;
 
 class Thread1 {
 public:

@@ -195,6 +195,21 @@ TEST(Verdict, WhatExplainsMostWins) {
   expect("native", [](VerdictFacts &f) { f.suspect = 40 * mib, f.malloc_in_use = 200 * mib; });
 }
 
+// Beside memory that is harmless somebody holds much of what is alive, which one dump cannot clear.
+TEST(Verdict, AnOwnerIsSaidBesideWhatIsNoLeak) {
+  VerdictFacts f = healthy();
+  f.heap = 800 * mib, f.gc_empty = 700 * mib;
+  EXPECT_TRUE(judge(f).front().text.starts_with("No leak: ")) << judge(f).front().text;
+  f.suspect = 40 * mib, f.suspect_elements = 200'000;
+  f.suspect_way = "static Shop.Agent.s_next", f.suspect_text = "a chain of 200,000 × Shop.Step, 112 B each";
+  const std::string text = judge(f).front().text;
+  EXPECT_EQ(text.find("No leak"), text.npos) << text;
+  EXPECT_NE(text.find("is held by static Shop.Agent.s_next: a chain of 200,000 × Shop.Step, 112 B each. One dump does "
+                      "not show whether that grows"),
+            text.npos)
+      << text;
+}
+
 // Most of what is alive is waste, and stays: that is no "No leak".
 TEST(Verdict, WasteIsSaidBesideWhatIsNoLeak) {
   for (void (*change)(VerdictFacts &) : {+[](VerdictFacts &f) { f.dead = 600 * mib; },
