@@ -287,7 +287,8 @@ TEST(Check, AnIncompleteHeapIsSaidSo) {
   EXPECT_FALSE(answer.completeness->complete());
   EXPECT_NE(answer.completeness->notes.sentences().back().find("may exceed it"), std::string::npos);
   EXPECT_EQ(answer.uncertain, 1u);
-  EXPECT_TRUE(answer.lead.starts_with("UNSURE: 1 of 1 limit may be exceeded: all that could be read is within")) << answer.lead;
+  EXPECT_TRUE(answer.lead.starts_with("UNSURE: 1 of 1 limit may be exceeded: all that could be read is within"))
+      << answer.lead;
   EXPECT_EQ(text_rows_of(answer, "checks").at(0)["certain"], "false");
   using Write = void (*)(const report::Answer &, const report::WriteOptions &, report::Sink &);
   for (auto [write, expected] :

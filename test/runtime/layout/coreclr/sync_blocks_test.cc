@@ -45,7 +45,7 @@ TEST(LayoutSyncBlocks, TwoTablesAreNone) {
     t.heap.poke(t.heap.variables.at("Suspension"), t.other, t.p);
     t.heap.poke(t.heap.variables.at("g_dacTable") + 70 * t.p, t.heap.variables.at("Suspension"), t.p);
     t.derive();
-    t.of->expect_refused("SyncTableEntries", " 2 candidates in g_dacTable");
+    t.of->expect_refused("SyncTableEntries", "2 candidates in g_dacTable");
   });
 }
 
@@ -54,7 +54,7 @@ TEST(LayoutSyncBlocks, ATableThatNoHeaderNamesIsNone) {
     Locks t(shape);
     t.heap.poke(t.object - 4, 0, 4);
     t.derive();
-    t.of->expect_refused("SyncTableEntries", " 0 candidates in g_dacTable");
+    t.of->expect_refused("SyncTableEntries", "0 candidates in g_dacTable");
   });
 }
 
