@@ -42,12 +42,12 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
   known->second.bias = image->bias();
   std::vector<std::string> paths;
   auto add = [&](const std::vector<std::string> &more) { paths.insert(paths.end(), more.begin(), more.end()); };
-  for (const char *suffix : {".dbg", ".debug", ""})
-    add(symbols_.candidates(module.path + suffix));
   // Where Linux distributions install debug files.
   const std::string hex_id = hex_bytes(id.data(), id.size());
   const std::string by_id = "/usr/lib/debug/.build-id/" + hex_id.substr(0, 2) + "/" + hex_id.substr(2) + ".debug";
   add(symbols_.candidates(by_id));
+  for (const char *suffix : {".dbg", ".debug", ""})
+    add(symbols_.candidates(module.path + suffix));
   for (const Provenance &file : snapshot_.target().provenance)
     if (file.module == module.path && file.outcome == Provenance::Outcome::used)
       paths.push_back(file.file);
