@@ -410,7 +410,8 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
     if (const std::string &why = stacks.back().walked.why_no_native; !why.empty())
       ++unknown_native[why];
   }
-  if (question.all || !question.subject.empty())
+  const bool is_extracted = snapshot.reads(); // the extract is to answer with --all, too
+  if (question.all || !question.subject.empty() || is_extracted)
     for (const ThreadData &thread : others) {
       snapshot.watch().check();
       stacks.push_back({thread, runtime.follow_stack(thread, ListedFrames::all), {}});
