@@ -455,6 +455,11 @@ def differing(rows, others, most=4):
     return [row for row in rows if row not in others][:most], [row for row in others if row not in rows][:most]
 
 
+def managed(rows):
+    """Without native frames, and without the places among them."""
+    return [{key: cell for key, cell in row.items() if key != "index"} for row in rows if row.get("kind") != "native"]
+
+
 def extracted(dnheap, dump, stacks, small):
     """An extracted core, with values and without, has the same stacks."""
     problems = []
@@ -464,8 +469,11 @@ def extracted(dnheap, dump, stacks, small):
             problems.append(f"extract {options} ended with code {done.returncode} and said: {done.stderr.strip()}")
             continue
         for name, rows in rows_of(matrix.answer(dnheap, "stack", small, "--all", "--roots")).items():
-            if rows != rows_of(stacks)[name]:
-                problems.append(f"extracted {options}: the table {name} differs: {len(rows)} rows, {len(rows_of(stacks)[name])} of the dump")
+            expected = rows_of(stacks)[name]
+            if options:  # registers that native functions saved may hold values, so some native frames cannot be unwound then
+                rows, expected = managed(rows), managed(expected)
+            if rows != expected:
+                problems.append(f"extracted {options}: the table {name} differs: {len(rows)} rows, {len(expected)} of the dump")
         small.unlink()
     return problems
 
