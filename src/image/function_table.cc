@@ -18,9 +18,9 @@ std::optional<FunctionTable> FunctionTable::at(const Memory &memory, Address bas
   return FunctionTable(memory, base, table->address, table->size / entry_size);
 }
 
-bool FunctionTable::is_in(const Memory &memory) const {
+bool FunctionTable::is_complete() const {
   const u64 size = count_ * entry_size;
-  return memory.known_bytes(table_, table_ + size) == size;
+  return memory_->known_bytes(table_, table_ + size) == size;
 }
 
 std::optional<FunctionEntry> FunctionTable::find(Address address) const {

@@ -17,8 +17,9 @@ public:
   static std::optional<FunctionTable> at(const Memory &memory, Address base);
 
   Address address() const { return table_; }
+  Address image_base() const { return base_; }
   // True if the memory has all its entries: then an address without a function is that of a leaf function.
-  bool is_in(const Memory &memory) const;
+  bool is_complete() const;
   // Returns the function that contains an address. Nullopt: none does, or the entries needed are not in the memory.
   std::optional<FunctionEntry> find(Address address) const;
 

@@ -42,10 +42,9 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
   known->second.bias = image->bias();
   std::vector<std::string> paths;
   auto add = [&](const std::vector<std::string> &more) { paths.insert(paths.end(), more.begin(), more.end()); };
-  // Where Linux distributions install debug files.
-  const std::string hex_id = hex_bytes(id.data(), id.size());
-  const std::string by_id = "/usr/lib/debug/.build-id/" + hex_id.substr(0, 2) + "/" + hex_id.substr(2) + ".debug";
-  add(symbols_.candidates(by_id));
+  // Linux distributions name debug files by the build id without its first byte: .build-id/93/ac61….debug. They are
+  // searched only where the user says, so that answers do not depend on what else is installed here.
+  add(symbols_.candidates("/" + hex_bytes(id.data() + 1, id.size() - 1) + ".debug"));
   for (const char *suffix : {".dbg", ".debug", ""})
     add(symbols_.candidates(module.path + suffix));
   for (const Provenance &file : snapshot_.target().provenance)

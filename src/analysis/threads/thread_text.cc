@@ -7,6 +7,7 @@
 #include "runtime/object_1.h"
 #include "runtime/string_object.h"
 #include "runtime/thread_details.h"
+#include "snapshot/native_functions.h"
 
 #include <algorithm>
 #include <charconv>
@@ -147,6 +148,22 @@ MethodText place_text(const Target &target, Address ip) {
     out.name = out.module + "+" + hex(ip - module->base);
   }
   out.qualified = out.name;
+  return out;
+}
+
+MethodText place_text(const Target &target, NativeFunctions &functions, Address ip, bool is_return) {
+  MethodText out = place_text(target, ip);
+  if (const Module *module = target.find_module(ip))
+    if (const std::string function = functions.find(*module, ip, is_return); !function.empty())
+      out.name = out.module + "!" + function;
+  return out;
+}
+
+WalkedStack native_stack(const Runtime &runtime, u64 os_id) {
+  ThreadData thread;
+  thread.os_id = os_id;
+  WalkedStack out = runtime.follow_stack(thread, ListedFrames::all);
+  out.why_not.clear(); // the runtime does not know its bounds, and need not
   return out;
 }
 

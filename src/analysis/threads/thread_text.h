@@ -12,6 +12,7 @@
 namespace dnheap {
 
 struct ThreadDetails;
+class NativeFunctions;
 
 // Returns Thread.Name; for the finalizer thread, which has none, its name in the operating system. Empty: none, or
 // unknown.
@@ -25,6 +26,10 @@ std::vector<const StackFrame *> method_frames(const WalkedStack &stack);
 // Returns the frame's method; if that is unknown, module and offset or, outside of modules, the address.
 MethodText frame_text(const Runtime &runtime, const StackFrame &frame);
 MethodText place_text(const Target &target, Address ip); // for an address that is not in a known method
+// The same with the native function, if its symbol is found: "libc.so.6!poll+0x4f". `is_return`: a call returns there.
+MethodText place_text(const Target &target, NativeFunctions &functions, Address ip, bool is_return);
+// Returns the native frames of a thread that the runtime does not list. It holds no objects.
+WalkedStack native_stack(const Runtime &runtime, u64 os_id);
 struct WaitText {
   std::string text;     // "a lock", "sleep"; empty: it does not wait, or it is unknown how it waits
   u64 frames = 0;       // number of innermost frames that are part of waiting

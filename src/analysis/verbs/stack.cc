@@ -67,10 +67,7 @@ const Thread *thread_of(const Target &target, const ThreadData &thread) {
 void name_native(const Target &target, NativeFunctions &functions, bool is_return, Line &line) {
   line.kind = "native";
   if (line.ip)
-    line.method = place_text(target, line.ip);
-  if (const Module *module = target.find_module(line.ip))
-    if (const std::string function = functions.find(*module, line.ip, is_return); !function.empty())
-      line.method.name = line.method.module + "!" + function;
+    line.method = place_text(target, functions, line.ip, is_return);
   line.text = line.method.module;
 }
 
@@ -109,10 +106,10 @@ Line line_of(const Runtime &runtime, const StackFrame &frame, SourceLines *lines
   return line;
 }
 
-Stack stack_of(const Runtime &runtime, const ThreadData &thread) {
+Stack stack_of(const Runtime &runtime, const ThreadData &thread, ListedFrames frames) {
   Stack out;
   out.thread = thread;
-  out.walked = runtime.walk_stack(thread, ListedFrames::all);
+  out.walked = runtime.walk_stack(thread, frames);
   return out;
 }
 
@@ -394,6 +391,7 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
   std::vector<Stack> stacks;
   u64 incomplete = 0;
   std::map<std::string, u64> unknown_native; // threads, by why their native frames end early
+  const ListedFrames frames = question.mine || asks_for_merged(question) ? ListedFrames::managed : ListedFrames::all;
   ThreadsOfSubject asked;
   const std::vector<ThreadData> others = native_threads(runtime, threads, question.subject);
   if (question.subject.empty() || others.empty())
@@ -402,7 +400,7 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
     snapshot.watch().check();
     if (thread.os_id == u64{0})
       continue; // has ended, or has not yet started
-    stacks.push_back(stack_of(runtime, thread));
+    stacks.push_back(stack_of(runtime, thread, frames));
     if (const WalkedStack &walked = stacks.back().walked; !walked.is_complete()) {
       ++incomplete;
       problems.push_back({thread.os_id, walked.why_not});
@@ -414,8 +412,7 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
   if (question.all || !question.subject.empty() || is_extracted)
     for (const ThreadData &thread : others) {
       snapshot.watch().check();
-      stacks.push_back({thread, runtime.follow_stack(thread, ListedFrames::all), {}});
-      stacks.back().walked.why_not.clear(); // it holds no objects
+      stacks.push_back({thread, native_stack(runtime, *thread.os_id), {}});
     }
   std::optional<SourceLines> lines;
   if (!asks_for_merged(question)) // threads at different lines of a method are merged

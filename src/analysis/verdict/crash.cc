@@ -99,8 +99,7 @@ public:
     if (thread_)
       read_stack();
     else if (crash_.thread)
-      read_native_stack();
-    find_native_place();
+      stack_ = native_stack(runtime_, crash_.thread);
     find_exception();
     find_cause();
     read_crash_info();
@@ -160,10 +159,10 @@ private:
              in_method();
     default: break;
     }
-    if (!method_.empty() && (stands_in_method_ || native_place_.empty()))
+    if (const std::string place = stands_in_method_ ? "" : native_place(); !place.empty())
+      out += ": in " + place + (method_.empty() ? "" : ", which " + method_ + " called");
+    else if (!method_.empty())
       out += stands_in_method_ ? ": in " + method_ : ": in native code that " + method_ + " called";
-    else if (!native_place_.empty())
-      out += ": in " + native_place_ + (method_.empty() ? "" : ", which " + method_ + " called");
     if (exception_)
       out += "; the last exception of that thread is " + exception_text();
     return out;
@@ -178,13 +177,6 @@ private:
     } catch (const Error &e) {
       notes_.add(Subject::crash_thread, Effect::none, "", e);
     }
-  }
-
-  // Reads the stack of a thread that runs no managed code.
-  void read_native_stack() {
-    ThreadData thread;
-    thread.os_id = crash_.thread;
-    stack_ = runtime_.follow_stack(thread, ListedFrames::all);
   }
 
   // Finds the innermost method that does more than throw or end, and notes how the frames further in throw or end.
@@ -217,9 +209,10 @@ private:
       notes_.add(Subject::crash_place, Effect::none, stack_.why_not);
   }
 
-  // Finds the native function in which the signal came: the one behind the signal's return point, if the thread handles
-  // the signal; else the innermost. If that is a managed method, there is none.
-  void find_native_place() {
+  // Returns the native function in which the signal came, "libc.so.6!strlen+0x12": the one behind the signal's return
+  // point, if the thread handles the signal; else the innermost. Empty: that is a managed method, or unknown. Opens the
+  // module's files.
+  std::string native_place() const {
     const StackFrame *place = nullptr;
     for (const StackFrame &frame : stack_.frames) {
       if (frame.kind == StackFrame::Kind::explicit_)
@@ -230,13 +223,9 @@ private:
         place = &frame;
     }
     if (!place)
-      return;
-    const Module *module = runtime_.target().find_module(place->ip);
-    const std::string function =
-        module ? NativeFunctions(snapshot_, {}).find(*module, place->ip, !place->is_active) : std::string();
-    native_place_ = place_text(runtime_.target(), place->ip).name;
-    if (!function.empty())
-      native_place_ = std::string(module->file_name()) + "!" + function;
+      return "";
+    NativeFunctions functions(snapshot_, {});
+    return place_text(runtime_.target(), functions, place->ip, !place->is_active).name;
   }
 
   // The thread handles the signal on another stack, from which its own stack cannot be followed.
@@ -509,7 +498,6 @@ private:
   Address method_desc_ = 0;
   Address given_ = 0; // to FailFast, if the program recorded it
   std::string method_, thrown_in_, inner_of_fatal_error_;
-  std::string native_place_; // "libc.so.6!strlen+0x12"; empty: it stands in a managed method, or the place is unknown
   std::string noted_exception_, noted_inner_; // types of an exception that is not found on the heap
   std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;

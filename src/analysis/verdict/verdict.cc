@@ -36,18 +36,21 @@ bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.
 
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
 
+std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &holder) {
+  return fmt::format("{} of live memory ({}) is held by {}. One dump does not show whether that grows: dnheap diff of "
+                     "two dumps does.",
+                     percent(bytes, f.live), bytes_text(bytes), holder);
+}
+
 // Memory that is harmless may be most of the process, and a leak may grow beside it.
 std::string no_leak(const VerdictFacts &f, const std::string &text) {
-  constexpr const char *may_grow = "One dump does not show whether that grows: dnheap diff of two dumps does.";
   if (is_mostly_waste(f))
     return fmt::format("{} But {} of live memory ({}) is waste: {}.", text, percent(f.waste, f.live),
                        bytes_text(f.waste), f.waste_text);
   if (is_suspect_of_many(f, f.suspect_elements))
-    return fmt::format("{} But {} of live memory ({}) is held by {}. {}", text, percent(f.suspect, f.live),
-                       bytes_text(f.suspect), suspect_text(f), may_grow);
+    return text + " But " + may_grow_text(f, f.suspect, suspect_text(f));
   if (f.holder_elements >= least_elements && is_nearly_all(f))
-    return fmt::format("{} But {} of live memory ({}) is held by {}. {}", text, percent(f.holder, f.live),
-                       bytes_text(f.holder), f.holder_text, may_grow);
+    return text + " But " + may_grow_text(f, f.holder, f.holder_text);
   return "No leak: " + text;
 }
 
@@ -131,11 +134,7 @@ constexpr Rule rules[] = {
      [](const VerdictFacts &f) {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
-     [](const VerdictFacts &f) {
-       return fmt::format("{} of live memory ({}) is held by {}. One dump does not show whether that grows: dnheap "
-                          "diff of two dumps does.",
-                          percent(f.holder, f.live), bytes_text(f.holder), f.holder_text);
-     }},
+     [](const VerdictFacts &f) { return may_grow_text(f, f.holder, f.holder_text); }},
     {"dead_objects", "dead",
      [](const VerdictFacts &f) {
        return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;

@@ -6,8 +6,9 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_places = 1 << 16;  // code addresses whose rules are kept
-constexpr u64 auxv_system_calls = 33; // AT_SYSINFO_EHDR: the kernel's image, which is in no list of modules
+constexpr u64 most_places = 1 << 16;        // code addresses whose rules are kept
+constexpr u64 most_record_bytes = 64 << 20; // of call frame information that is kept
+constexpr u64 auxv_system_calls = 33;       // AT_SYSINFO_EHDR: the kernel's image, which is in no list of modules
 constexpr u64 largest_native_frame = 1 << 20;
 
 } // namespace
@@ -28,11 +29,9 @@ ReadOutcome NativeFrames::leave(bool &is_exact, Registers &registers) {
       outcome = leave_call_frame(target_.memory, *rules, convention_, registers);
     behind_signal = outcome && rules->function.is_signal;
   }
-  // A function that the thread executes may not have set up its frame yet.
-  if (!outcome && (is_exact || !leave_by_frame_pointer(registers)))
-    return outcome;
-  is_exact = behind_signal;
-  return {};
+  if (outcome)
+    is_exact = behind_signal;
+  return outcome;
 }
 
 const NativeFrames::KnownModule *NativeFrames::module_at(Address at) {
@@ -65,8 +64,12 @@ ReadOutcome NativeFrames::rules_at(const KnownModule &module, Address at, const 
     outcome = read_call_frame(function, at, target_.memory.format(), frame);
   if (!outcome)
     return outcome;
-  if (rules_.size() >= most_places)
+  const u64 bytes = frame.function.shared.size() + frame.function.own.size();
+  if (rules_.size() >= most_places || record_bytes_ + bytes > most_record_bytes) {
     rules_.clear();
+    record_bytes_ = 0;
+  }
+  record_bytes_ += bytes;
   to = &rules_.emplace(at, std::move(frame)).first->second;
   return {};
 }
@@ -74,12 +77,11 @@ ReadOutcome NativeFrames::rules_at(const KnownModule &module, Address at, const 
 // A function without an entry calls nothing and moves no register: its return address is the first word of the stack.
 ReadOutcome NativeFrames::leave_by_table(const KnownModule &module, bool is_exact, Registers &registers) const {
   const Address at = registers.ip - !is_exact;
-  if (const std::optional<FunctionEntry> function = module.functions->find(at)) {
-    const Module *image = target_.find_module(at);
-    return unwind_x64(target_.memory, {function->start, function->end, image->base, function->unwind_info}, convention_,
-                      is_exact, registers);
-  }
-  if (!module.functions->is_in(target_.memory))
+  if (const std::optional<FunctionEntry> function = module.functions->find(at))
+    return unwind_x64(target_.memory,
+                      {function->start, function->end, module.functions->image_base(), function->unwind_info},
+                      convention_, is_exact, registers);
+  if (!module.functions->is_complete())
     return ReadOutcome::missing(module.functions->address());
   const std::optional<u64> sp = registers.get(convention_.stack_pointer);
   const std::optional<u64> back = sp ? target_.memory.try_pointer(*sp) : std::nullopt;

@@ -1,7 +1,6 @@
-// NativeFrames: unwinds native functions: of ELF modules by their call frame information (.eh_frame), of x64 PE modules
-// by their table of functions (.pdata), of others by the frame pointer, if it leads to a caller. It keeps what it has
-// looked up, so one object should serve all stacks of a question: some 50 reads for each code address, few if it occurs
-// again. One thread.
+// NativeFrames: unwinds native functions by the tables of their modules: .eh_frame of ELF, .pdata of x64 PE. It keeps
+// what it has looked up, up to some 64 MiB, so one object should serve all stacks of a question: some 50 reads for each
+// code address, few if it occurs again. Not for several threads at once.
 #pragma once
 #include "image/function_table.h"
 #include "runtime/compiled/call_frame.h"
@@ -21,6 +20,9 @@ public:
   // thread executes at registers.ip; else a call returns there. It is set for the caller: true behind a signal's
   // return point. Leaves both unchanged on failure.
   ReadOutcome leave(bool &is_exact, Registers &registers);
+  // Does the same by the frame pointer, where the tables fail. It may be wrong: not every function keeps one. So it is
+  // for what people see, and never decides what a stack holds. False: it does not lead up the stack.
+  bool leave_by_frame_pointer(Registers &registers) const;
 
 private:
   struct KnownModule {
@@ -32,12 +34,12 @@ private:
   const KnownModule *module_at(Address at);
   ReadOutcome rules_at(const KnownModule &module, Address at, const CallFrame *&to);
   ReadOutcome leave_by_table(const KnownModule &module, bool is_exact, Registers &registers) const;
-  bool leave_by_frame_pointer(Registers &registers) const;
 
   const Target &target_;
   const CallingConvention &convention_;
   std::map<Address, KnownModule> modules_;       // by base
   std::unordered_map<Address, CallFrame> rules_; // by code address
+  u64 record_bytes_ = 0;                         // that rules_ keep alive
 };
 
 } // namespace dnheap

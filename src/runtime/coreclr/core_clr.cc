@@ -73,13 +73,14 @@ WalkedStack CoreClr::follow_stack(const ThreadData &thread, ListedFrames frames)
       native_frames_ = std::make_unique<NativeFrames>(target(), *stack_walk_.convention());
     out = stack_walk_.walk(thread, frames == ListedFrames::all ? native_frames_.get() : nullptr);
     // .NET 8 and 9 fill in the function of a HelperMethodFrame only when somebody asks; until then the word is garbage.
-    for (StackFrame &frame : out.frames)
+    for (StackFrame &frame : out.frames) {
       if (frame.kind == StackFrame::Kind::native)
         continue;
-      else if (frame.kind == StackFrame::Kind::explicit_ && !method_names_->methods().is_method_desc(frame.method_desc))
+      if (frame.kind == StackFrame::Kind::explicit_ && !method_names_->methods().is_method_desc(frame.method_desc))
         frame.method_desc = 0;
       else
         add_loader_allocator(frame);
+    }
     return out;
   }
   out.thread = thread.address;

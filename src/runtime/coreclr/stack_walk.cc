@@ -248,6 +248,9 @@ void OneWalk::list_native(bool is_exact) {
     ReadOutcome outcome = native_->leave(is_exact, at);
     if (!outcome && (listed == 0 || is_stub(at.ip)) && take_return_address(at))
       return;
+    // A function that the thread executes may not have set up its frame yet.
+    if (!outcome && !is_exact && native_->leave_by_frame_pointer(at))
+      outcome = {};
     // Signal handlers may run on another stack; leaf functions of arm64 need none of it.
     const bool is_signal = outcome && is_exact;
     const bool goes_on = stack_pointer() > before || (is_signal && ++signals <= most_signals) ||
@@ -280,7 +283,8 @@ void OneWalk::leave_native() {
     if (walk_.frames_.caller(*frame_, end_, code_, caller) && caller.is_told)
       limit = caller.registers.get(walk_.convention_->stack_pointer).value_or(limit);
   }
-  NativeFrames native(*walk_.target_, *walk_.convention_);
+  NativeFrames of_this_walk(*walk_.target_, *walk_.convention_);
+  NativeFrames &native = native_ ? *native_ : of_this_walk;
   Registers at = registers_;
   bool is_exact = true;
   auto stack_pointer = [&] { return at.get(walk_.convention_->stack_pointer).value_or(0); };
