@@ -1,7 +1,7 @@
 // Graph algorithms on synthetic graphs of half a million objects, or as many as DNHEAP_BENCH_OBJECTS says: one that
 // looks like a heap, and one like test/programs/graph. Seconds of all threads together stand in the column CPU.
 #include "algorithms/dominator_tree.h"
-#include "algorithms/path_folding.h"
+#include "algorithms/paths/path_folding.h"
 #include "algorithms/reach.h"
 #include "support/graphs.h"
 

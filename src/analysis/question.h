@@ -4,7 +4,7 @@
 #define DNHEAP_INSIDE
 #endif
 #include "dnheap/question.h"
-#include "runtime/gc_data.h"
+#include "runtime/facts/gc_data.h"
 
 namespace dnheap {
 

@@ -1,7 +1,7 @@
 #include "dnheap/graph.h"
 
+#include "algorithms/paths/shortest_paths.h"
 #include "algorithms/reach.h"
-#include "algorithms/shortest_paths.h"
 #include "api/state.h"
 #include "objects/roots.h"
 

@@ -3,7 +3,7 @@
 // word that is 0 or a hash code, as nearly all are.
 #pragma once
 #include "objects/object_index.h"
-#include "runtime/coreclr/sync_block_1.h"
+#include "runtime/coreclr/threads/sync_block_1.h"
 #include "runtime/object_header.h"
 #include "runtime/runtime.h"
 

@@ -5,7 +5,7 @@
 // than the target; two bits per place of the heap, 4 bytes per object reached, 8 per level. Runs in parallel, but only
 // one thread may call it.
 #pragma once
-#include "algorithms/shortest_paths.h"
+#include "algorithms/paths/shortest_paths.h"
 #include "objects/object_index.h"
 #include "objects/references.h"
 

@@ -4,7 +4,7 @@
 // second for millions of handles, else some 10 ms. Not for several threads at once. The result is plain data.
 #pragma once
 #include "base/notes.h"
-#include "runtime/handle_data.h"
+#include "runtime/facts/handle_data.h"
 #include "runtime/runtime.h"
 
 #include <functional>

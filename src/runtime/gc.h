@@ -6,8 +6,8 @@
 #pragma once
 #include "base/notes.h"
 #include "contract/descriptor.h"
-#include "runtime/gc_data.h"
-#include "runtime/handle_data.h"
+#include "runtime/facts/gc_data.h"
+#include "runtime/facts/handle_data.h"
 
 #include <memory>
 #include <optional>

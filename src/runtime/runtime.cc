@@ -1,12 +1,12 @@
 #include "runtime/runtime.h"
 
 #include "base/text.h"
-#include "runtime/crash_info.h"
-#include "runtime/exception_records.h"
-#include "runtime/il_code.h"
-#include "runtime/runtime_block.h"
-#include "runtime/stress_log.h"
-#include "runtime/thread_details.h"
+#include "runtime/facts/crash_info.h"
+#include "runtime/facts/exception_records.h"
+#include "runtime/facts/il_code.h"
+#include "runtime/facts/runtime_block.h"
+#include "runtime/facts/stress_log.h"
+#include "runtime/facts/thread_details.h"
 #include "target/unreadable.h"
 
 #include <algorithm>

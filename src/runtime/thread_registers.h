@@ -1,6 +1,6 @@
 // Finds the target's thread, with its registers, for a thread of the runtime. O(threads of the target). Any thread.
 #pragma once
-#include "runtime/thread_data.h"
+#include "runtime/facts/thread_data.h"
 #include "target/target.h"
 
 #include <span>

@@ -4,7 +4,7 @@
 // method does not call something. Reads a body once, and keeps it. Not for several threads at once.
 #pragma once
 #include "metadata/method_calls.h"
-#include "runtime/il_code.h"
+#include "runtime/facts/il_code.h"
 #include "runtime/runtime.h"
 #include "snapshot/files/module_folders.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 #include "base/notes.h"
 #include "metadata/portable_pdb.h"
-#include "runtime/il_code.h"
+#include "runtime/facts/il_code.h"
 #include "runtime/runtime.h"
 #include "snapshot/files/module_folders.h"
 

@@ -1,6 +1,6 @@
 // Where threads keep their Frames, and how kinds of Frames are told, found in memory alone: for every version and
 // system; and nothing where two answers would do.
-#include "runtime/coreclr/thread_1.h"
+#include "runtime/coreclr/threads/thread_1.h"
 #include "runtime/layout/coreclr/frames.h"
 #include "runtime/vm/frame_kinds.h"
 #include "runtime/vm/helper_method_layout.h"

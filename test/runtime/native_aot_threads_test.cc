@@ -1,6 +1,6 @@
 // Which Thread of the program's a thread of NativeAOT has, by its statics; and what a program notes of its end.
+#include "runtime/facts/thread_details.h"
 #include "runtime/nativeaot/native_aot.h"
-#include "runtime/thread_details.h"
 #include "support/aot_shop.h"
 
 #include <fmt/format.h>

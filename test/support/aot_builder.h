@@ -12,8 +12,8 @@
 // Places differ from real ones where they may. heap.objects lists all objects: what a walk must find.
 #pragma once
 #include "metadata/native_format.h"
+#include "runtime/facts/handle_data.h"
 #include "runtime/gc/gc_1.h"
-#include "runtime/handle_data.h"
 #include "support/block.h"
 #include "support/edits.h"
 #include "target/target.h"

@@ -1,6 +1,6 @@
 #include "support/crashed_heap.h"
 
-#include "runtime/coreclr/sync_block_1.h"
+#include "runtime/coreclr/threads/sync_block_1.h"
 #include "support/known_stacks.h"
 #include "support/opened.h"
 

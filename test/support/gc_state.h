@@ -1,8 +1,8 @@
 // What a HeapBuilder's GC says of itself beside segments and objects: handles, counters, finalization queues, failed
 // allocations, free regions. What is not set is zero or empty.
 #pragma once
-#include "runtime/gc_data.h"
-#include "runtime/handle_data.h"
+#include "runtime/facts/gc_data.h"
+#include "runtime/facts/handle_data.h"
 
 #include <array>
 #include <map>

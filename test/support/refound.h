@@ -2,7 +2,7 @@
 // everything, some values are forgotten, and one function of src/runtime/layout/ is asked for them again, in memory
 // that was changed or was not. Each question builds the target anew.
 #pragma once
-#include "runtime/coreclr/thread_1.h"
+#include "runtime/coreclr/threads/thread_1.h"
 #include "runtime/describe/core_clr_descriptor.h"
 #include "support/opened.h"
 

@@ -1,7 +1,7 @@
 // A stack laid out call by call, with methods that have GC info and unwind data, for tests of StackWalk.
 #pragma once
 #include "runtime/compiled/native_frames.h"
-#include "runtime/coreclr/stack_walk.h"
+#include "runtime/coreclr/threads/stack_walk.h"
 #include "support/gc_info_writer.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // `inspect contexts`: AssemblyLoadContexts, whether they are unloading, and what keeps them alive.
-#include "algorithms/shortest_paths.h"
+#include "algorithms/paths/shortest_paths.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/owners/path_steps.h"

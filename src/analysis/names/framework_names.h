@@ -2,7 +2,7 @@
 // except for types that a program declares in namespaces like .NET's: these types are kept in a set. A look-up costs
 // the length of the name. Any thread.
 #pragma once
-#include "runtime/assembly.h"
+#include "runtime/facts/assembly.h"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "analysis/owners/path_steps.h"
 
-#include "algorithms/path_states.h"
+#include "algorithms/paths/path_states.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/objects/inside_of.h"
 #include "analysis/owners/ranked_owners.h"

@@ -1,6 +1,6 @@
 // Puts paths from roots to an object into words, for all verbs that show paths. Costs one pass over all roots.
 #pragma once
-#include "algorithms/shortest_paths.h"
+#include "algorithms/paths/shortest_paths.h"
 #include "analysis/objects/object_view.h"
 #include "objects/roots.h"
 

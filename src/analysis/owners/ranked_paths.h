@@ -5,7 +5,7 @@
 // runtime. Costs the graph and a breadth-first search over it, and another search over the objects that only queues
 // hold. Not for several threads at once.
 #pragma once
-#include "algorithms/shortest_paths.h"
+#include "algorithms/paths/shortest_paths.h"
 #include "analysis/owners/ranked_tree.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // The paths that hold the instances of a type. Paths with the same owner and the same fields are one path, whichever
 // elements they lead through and however often a field repeats.
 #pragma once
-#include "algorithms/path_folding.h"
+#include "algorithms/paths/path_folding.h"
 #include "report/table.h"
 #include "snapshot/snapshot.h"
 

@@ -3,7 +3,7 @@
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "objects/object_graph.h"
-#include "runtime/handle_data.h"
+#include "runtime/facts/handle_data.h"
 
 #include <algorithm>
 #include <map>

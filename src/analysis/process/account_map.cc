@@ -5,8 +5,8 @@
 #include "analysis/process/written_pages.h"
 #include "base/text.h"
 #include "image/module_image.h"
+#include "runtime/facts/runtime_block.h"
 #include "runtime/library_names.h"
-#include "runtime/runtime_block.h"
 #include "snapshot/attached_process.h"
 
 #include <algorithm>

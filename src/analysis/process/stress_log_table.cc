@@ -2,7 +2,7 @@
 
 #include "analysis/process/stress_log_text.h"
 #include "base/text.h"
-#include "runtime/il_code.h"
+#include "runtime/facts/il_code.h"
 
 #include <algorithm>
 

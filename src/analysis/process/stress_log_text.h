@@ -2,7 +2,7 @@
 // runtime's names, and lie in the dump or in the runtime's file. Everything in them is untrusted: a format takes no
 // more arguments than the message has, and each argument becomes a short text, whatever it contains.
 #pragma once
-#include "runtime/stress_log.h"
+#include "runtime/facts/stress_log.h"
 #include "target/memory.h"
 
 #include <functional>

@@ -6,7 +6,7 @@
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/notes.h"
-#include "runtime/exception_records.h"
+#include "runtime/facts/exception_records.h"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "analysis/threads/pool_stands.h"
 
 #include "base/text.h"
-#include "runtime/thread_details.h"
+#include "runtime/facts/thread_details.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 #include "analysis/shapes/base_types.h"
 #include "base/not_found.h"
 #include "base/text.h"
+#include "runtime/facts/thread_details.h"
 #include "runtime/object_1.h"
 #include "runtime/string_object.h"
-#include "runtime/thread_details.h"
 #include "snapshot/native_functions.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // `account`: where is all of the process's memory? Every mapped byte has one class, and the classes add up.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
-#include "analysis/verbs/account_table.h"
+#include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/live.h"

@@ -1,7 +1,7 @@
 // `contract`: which data contract did the target publish, and which values were derived instead? Shows each value with
 // its origin.
 #include "analysis/answer_head.h"
-#include "analysis/verbs/contracts_table.h"
+#include "analysis/verbs/tables/contracts_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "report/columns_of.h"

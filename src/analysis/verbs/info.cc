@@ -1,12 +1,12 @@
 // `info`: what is this dump, how was it interpreted, and how complete is it?
 #include "analysis/answer_head.h"
 #include "analysis/process/stress_log_table.h"
-#include "analysis/verbs/contracts_table.h"
+#include "analysis/verbs/tables/contracts_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
 #include "base/text.h"
 #include "report/columns_of.h"
-#include "runtime/coreclr/code_heaps.h"
+#include "runtime/coreclr/code/code_heaps.h"
 #include "snapshot/source_lines.h"
 
 #include <set>

@@ -6,7 +6,7 @@
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/named_types.h"
 #include "analysis/owners/signature.h"
-#include "analysis/verbs/account_table.h"
+#include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
 #include "base/share.h"

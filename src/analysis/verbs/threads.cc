@@ -9,8 +9,8 @@
 #include "analysis/waits/thread_blocks.h"
 #include "base/text.h"
 #include "report/columns_of.h"
+#include "runtime/facts/thread_details.h"
 #include "runtime/object_1.h"
-#include "runtime/thread_details.h"
 
 #include <algorithm>
 #include <fmt/format.h>

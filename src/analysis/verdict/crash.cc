@@ -7,7 +7,7 @@
 #include "analysis/verdict/oom_text.h"
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
-#include "runtime/crash_info.h"
+#include "runtime/facts/crash_info.h"
 #include "runtime/thread_registers.h"
 #include "snapshot/native_functions.h"
 

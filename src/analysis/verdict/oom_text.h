@@ -2,7 +2,7 @@
 // process was started with one.
 #pragma once
 #include "analysis/shapes/gc_settings.h"
-#include "runtime/gc_data.h"
+#include "runtime/facts/gc_data.h"
 
 namespace dnheap {
 

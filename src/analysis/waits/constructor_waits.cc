@@ -1,7 +1,7 @@
 #include "analysis/waits/constructor_waits.h"
 
 #include "analysis/threads/thread_text.h"
-#include "runtime/il_code.h"
+#include "runtime/facts/il_code.h"
 
 #include <algorithm>
 #include <string_view>

@@ -2,8 +2,8 @@
 
 #include "analysis/threads/thread_text.h"
 #include "base/text.h"
+#include "runtime/facts/thread_details.h"
 #include "runtime/object_1.h"
-#include "runtime/thread_details.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"
 #include "base/notes.h"
-#include "runtime/coreclr/monitors.h"
+#include "runtime/coreclr/threads/monitors.h"
 #include "snapshot/snapshot.h"
 
 #include <memory>

@@ -4,8 +4,8 @@
 #pragma once
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
-#include "runtime/coreclr/monitors.h"
-#include "runtime/thread_data.h"
+#include "runtime/coreclr/threads/monitors.h"
+#include "runtime/facts/thread_data.h"
 
 #include <map>
 #include <optional>

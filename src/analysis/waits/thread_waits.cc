@@ -3,7 +3,7 @@
 #include "analysis/waits/handle_waits.h"
 #include "analysis/waits/wait_graph.h"
 #include "objects/roots.h"
-#include "runtime/thread_details.h"
+#include "runtime/facts/thread_details.h"
 
 #include <algorithm>
 

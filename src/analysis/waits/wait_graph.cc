@@ -1,7 +1,7 @@
 #include "analysis/waits/wait_graph.h"
 
 #include "analysis/waits/crowds.h"
-#include "runtime/thread_details.h"
+#include "runtime/facts/thread_details.h"
 
 #include <algorithm>
 

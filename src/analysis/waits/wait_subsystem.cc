@@ -1,6 +1,6 @@
 #include "analysis/waits/wait_subsystem.h"
 
-#include "runtime/thread_details.h"
+#include "runtime/facts/thread_details.h"
 
 #include <unordered_set>
 

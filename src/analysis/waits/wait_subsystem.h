@@ -4,7 +4,7 @@
 // of an event, a semaphore, a Mutex. A few reads per thread; no walk. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
-#include "runtime/thread_data.h"
+#include "runtime/facts/thread_data.h"
 
 #include <map>
 #include <optional>

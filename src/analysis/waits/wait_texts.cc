@@ -1,7 +1,7 @@
 #include "analysis/waits/wait_texts.h"
 
 #include "analysis/waits/constructor_waits.h"
-#include "runtime/coreclr/monitors.h"
+#include "runtime/coreclr/threads/monitors.h"
 
 #include <map>
 

@@ -3,13 +3,13 @@
 #pragma once
 #include "base/notes.h"
 #include "runtime/compiled/native_frames.h"
-#include "runtime/coreclr/code_lookup.h"
+#include "runtime/coreclr/code/code_lookup.h"
 #include "runtime/coreclr/core_clr_fields.h"
-#include "runtime/coreclr/loader_1.h"
-#include "runtime/coreclr/method_names.h"
-#include "runtime/coreclr/runtime_type_system_1.h"
-#include "runtime/coreclr/stack_walk.h"
-#include "runtime/coreclr/thread_1.h"
+#include "runtime/coreclr/threads/stack_walk.h"
+#include "runtime/coreclr/threads/thread_1.h"
+#include "runtime/coreclr/types/loader_1.h"
+#include "runtime/coreclr/types/method_names.h"
+#include "runtime/coreclr/types/runtime_type_system_1.h"
 #include "runtime/runtime.h"
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "runtime/coreclr/core_clr_exceptions.h"
 
-#include "runtime/coreclr/thrown_exceptions.h"
+#include "runtime/coreclr/threads/thrown_exceptions.h"
 
 namespace dnheap {
 

@@ -1,7 +1,7 @@
-// CoreClrExceptions: ExceptionRecords of CoreCLR. See runtime/exception_records.h.
+// CoreClrExceptions: ExceptionRecords of CoreCLR. See runtime/facts/exception_records.h.
 #pragma once
-#include "runtime/coreclr/stack_trace.h"
-#include "runtime/exception_records.h"
+#include "runtime/coreclr/threads/stack_trace.h"
+#include "runtime/facts/exception_records.h"
 
 namespace dnheap {
 

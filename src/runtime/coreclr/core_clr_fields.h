@@ -2,9 +2,9 @@
 // of the parents; a struct's own fields are found through the MethodTable that the runtime loaded for it (TypeLookup).
 #pragma once
 #include "base/notes.h"
-#include "runtime/coreclr/delegates.h"
-#include "runtime/coreclr/field_descs.h"
-#include "runtime/coreclr/type_lookup.h"
+#include "runtime/coreclr/types/delegates.h"
+#include "runtime/coreclr/types/field_descs.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/named_fields.h"
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "runtime/coreclr/core_clr_il.h"
 
-#include "runtime/coreclr/loaded_types.h"
+#include "runtime/coreclr/types/loaded_types.h"
 
 namespace dnheap {
 

@@ -1,9 +1,9 @@
-// CoreClrIl: IlCode of CoreCLR. See runtime/il_code.h.
+// CoreClrIl: IlCode of CoreCLR. See runtime/facts/il_code.h.
 #pragma once
 #include "base/notes.h"
-#include "runtime/coreclr/il_offsets.h"
-#include "runtime/coreclr/method_descs.h"
-#include "runtime/il_code.h"
+#include "runtime/coreclr/code/il_offsets.h"
+#include "runtime/coreclr/types/method_descs.h"
+#include "runtime/facts/il_code.h"
 
 namespace dnheap {
 

@@ -5,11 +5,11 @@
 // dotnet/runtime src/coreclr/vm/methodtable.h, threadstatics.h; of 8.0: appdomain.hpp, threadstatics.h.
 #pragma once
 #include "base/notes.h"
-#include "runtime/coreclr/field_descs.h"
-#include "runtime/coreclr/loaded_types.h"
-#include "runtime/coreclr/thread_1.h"
+#include "runtime/coreclr/threads/thread_1.h"
+#include "runtime/coreclr/types/field_descs.h"
+#include "runtime/coreclr/types/loaded_types.h"
+#include "runtime/facts/static_root.h"
 #include "runtime/gc.h"
-#include "runtime/static_root.h"
 
 #include <span>
 

@@ -1,7 +1,7 @@
 // EnumNames: names of enum values, from the metadata of the assemblies that define them: fields of CoreCLR's types;
 // NativeAOT programs have no such metadata. Each enum is read once and kept. Not for several threads at once.
 #pragma once
-#include "runtime/coreclr/type_lookup.h"
+#include "runtime/coreclr/types/type_lookup.h"
 
 #include <map>
 #include <memory>

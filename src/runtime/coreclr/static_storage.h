@@ -2,8 +2,8 @@
 // is added. There are two implementations: AuxiliaryStatics (.NET 9 and later) and ModuleStatics (8.0). A few reads per
 // question; nothing is kept. Any thread.
 #pragma once
-#include "runtime/coreclr/field_descs.h"
-#include "runtime/coreclr/thread_1.h"
+#include "runtime/coreclr/threads/thread_1.h"
+#include "runtime/coreclr/types/field_descs.h"
 
 #include <memory>
 

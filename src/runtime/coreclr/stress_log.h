@@ -3,7 +3,7 @@
 // docs/design/datacontracts/StressLog.md, version 2.
 #pragma once
 #include "contract/descriptor.h"
-#include "runtime/stress_log.h"
+#include "runtime/facts/stress_log.h"
 
 #include <optional>
 

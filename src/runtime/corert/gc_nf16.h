@@ -5,7 +5,7 @@
 #pragma once
 #include "base/notes.h"
 #include "runtime/corert/nf16_header.h"
-#include "runtime/gc_data.h"
+#include "runtime/facts/gc_data.h"
 
 #include <optional>
 #include <span>

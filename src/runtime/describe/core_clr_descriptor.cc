@@ -1,7 +1,7 @@
 #include "runtime/describe/core_clr_descriptor.h"
 
-#include "runtime/coreclr/loaded_types.h"
-#include "runtime/coreclr/thread_1.h"
+#include "runtime/coreclr/threads/thread_1.h"
+#include "runtime/coreclr/types/loaded_types.h"
 #include "runtime/layout/coreclr/alloc_bytes.h"
 #include "runtime/layout/coreclr/assemblies.h"
 #include "runtime/layout/coreclr/code.h"

@@ -2,7 +2,7 @@
 // somewhere among the program's variables, and names the module that wrote it. Searches these variables (some 100 KiB).
 // Any thread.
 #pragma once
-#include "runtime/crash_info.h"
+#include "runtime/facts/crash_info.h"
 #include "target/target.h"
 
 #include <optional>

@@ -3,8 +3,8 @@
 // ManagedThreadId, to which the Thread must refer. A result that is not unique is left out. Some reads for each
 // reference among a thread's statics; names types, so not for several threads at once.
 #pragma once
+#include "runtime/facts/thread_data.h"
 #include "runtime/nativeaot/runtime_type_system_n1.h"
-#include "runtime/thread_data.h"
 
 #include <unordered_map>
 

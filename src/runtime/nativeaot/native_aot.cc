@@ -2,10 +2,10 @@
 
 #include "base/text.h"
 #include "image/debug_file.h"
+#include "runtime/facts/thread_details.h"
 #include "runtime/nativeaot/framework_fields.h"
 #include "runtime/nativeaot/native_aot_statics.h"
 #include "runtime/object_1.h"
-#include "runtime/thread_details.h"
 #include "runtime/thread_registers.h"
 
 namespace dnheap {

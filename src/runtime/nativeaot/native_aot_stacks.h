@@ -5,9 +5,9 @@
 #pragma once
 #include "runtime/compiled/debug_frame.h"
 #include "runtime/compiled/eh_frame.h"
+#include "runtime/facts/stack_frame.h"
+#include "runtime/facts/thread_data.h"
 #include "runtime/nativeaot/managed_code.h"
-#include "runtime/stack_frame.h"
-#include "runtime/thread_data.h"
 #include "target/target.h"
 
 #include <map>

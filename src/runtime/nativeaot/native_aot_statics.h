@@ -6,8 +6,8 @@
 #pragma once
 #include "base/notes.h"
 #include "contract/descriptor.h"
+#include "runtime/facts/static_root.h"
 #include "runtime/nativeaot/native_aot_fields.h"
-#include "runtime/static_root.h"
 #include "target/target.h"
 
 namespace dnheap {

@@ -3,7 +3,7 @@
 // a few words per thread; the list is capped.
 #pragma once
 #include "base/notes.h"
-#include "runtime/thread_data.h"
+#include "runtime/facts/thread_data.h"
 
 namespace dnheap {
 

@@ -5,7 +5,7 @@
 #include "analysis/owners/held_contents.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/owners/suspects.h"
-#include "analysis/verbs/account_table.h"
+#include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/not_found.h"
 #include "objects/live.h"

@@ -1,7 +1,7 @@
 // `locks` and `threads` where monitors are objects and threads say in objects what they wait for, as in .NET 11 on
 // Unix; and what becomes of such objects when they are damaged. In every format.
 #include "base/text.h"
-#include "runtime/coreclr/sync_block_1.h"
+#include "runtime/coreclr/threads/sync_block_1.h"
 #include "support/known_stacks.h"
 #include "support/library_heap.h"
 #include "support/opened.h"

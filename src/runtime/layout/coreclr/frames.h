@@ -1,8 +1,8 @@
 // Derives the head of a thread's list of Frames, the identifiers of the kinds of Frames (in .NET 8 and 9 the vtables
 // that g_dacTable lists), and the layout of Frames of native calls. See derivation.h.
 #pragma once
+#include "runtime/facts/thread_data.h"
 #include "runtime/layout/derivation.h"
-#include "runtime/thread_data.h"
 
 namespace dnheap {
 

@@ -1,7 +1,7 @@
 // Derives the offset in a Thread of the number that locks store for it (Environment.CurrentManagedThreadId).
 #pragma once
+#include "runtime/facts/thread_data.h"
 #include "runtime/layout/derivation.h"
-#include "runtime/thread_data.h"
 
 namespace dnheap {
 

@@ -1,7 +1,7 @@
 // Derives the offsets in a Thread of its stack bounds and its thread statics. See derivation.h.
 #pragma once
+#include "runtime/facts/thread_data.h"
 #include "runtime/layout/derivation.h"
-#include "runtime/thread_data.h"
 
 namespace dnheap {
 

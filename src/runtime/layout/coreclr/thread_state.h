@@ -1,8 +1,8 @@
 // Derives more offsets in a Thread: its state, whether a collection has to wait for it, and its managed object. A few
 // words of each Thread per candidate.
 #pragma once
+#include "runtime/facts/thread_data.h"
 #include "runtime/layout/derivation.h"
-#include "runtime/thread_data.h"
 
 namespace dnheap {
 

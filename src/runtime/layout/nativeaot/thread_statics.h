@@ -4,8 +4,8 @@
 // identify the bounds. Reads some dozen words per thread; a value that is not found is recorded as missing, never an
 // error.
 #pragma once
+#include "runtime/facts/thread_data.h"
 #include "runtime/layout/derivation.h"
-#include "runtime/thread_data.h"
 
 namespace dnheap {
 
