@@ -1,6 +1,6 @@
-# unite(TARGET [ALONE FILE…] [OVERLOADED NAME…]): with CMAKE_UNITY_BUILD up to a dozen files of a folder are compiled as if they
-# were one. Headers are then read once for all of them: a whole build takes less than half the time, a change of one file takes more. So presets for
-# programs and CI have it, and `dev` does not.
+# unite(TARGET [ROOMS] [ALONE FILE…] [OVERLOADED NAME…]): with CMAKE_UNITY_BUILD up to a dozen files of a folder, with ROOMS of a folder
+# and its rooms together, are compiled as if they were one. Headers are then read once for all of them: a whole build takes less than half the time, a change of one file takes
+# more. So presets for programs and CI have it, and `dev` does not.
 # Such files share their anonymous namespaces. So two files that seem to declare the same name go into different batches. What this
 # look at their text misses does not compile; ALONE names files to be compiled by themselves, OVERLOADED functions that several files
 # declare with different arguments.
@@ -8,7 +8,7 @@ function(unite target)
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 with "" "" "ALONE;OVERLOADED")
+  cmake_parse_arguments(PARSE_ARGV 1 with "ROOMS" "" "ALONE;OVERLOADED")
   get_target_property(files ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)
   foreach(file ${with_ALONE})
@@ -20,6 +20,9 @@ function(unite target)
   foreach(file ${files})
     get_filename_component(room ${file} DIRECTORY)
     file(RELATIVE_PATH room ${folder} ${room})
+    if(with_ROOMS)
+      string(REGEX REPLACE "/.*" "" room "${room}")
+    endif()
     string(MAKE_C_IDENTIFIER "${room}" room)
     declared_names(names ${file})
     list(REMOVE_ITEM names ${with_OVERLOADED})

@@ -2,6 +2,7 @@
 #pragma once
 #include "dnheap/error.h"
 #include "dnheap/program.h"
+#include "dnheap/sample.h"
 #include "dnheap/text.h"
 #include "dnheap/verb.h"
 #include "dnheap/version.h"

@@ -3,6 +3,7 @@
 // call, with OpenOptions::threads threads, at the speed of memory or of the disk; it keeps a few hundred bytes per
 // type.
 #pragma once
+#include "dnheap/note.h"
 #include "dnheap/question.h"
 #include "dnheap/type.h"
 
@@ -46,7 +47,7 @@ struct Completeness {
   std::uint64_t bad_objects = 0;        // places without a valid object
   std::vector<Gap> gaps = {};           // the first ten thousand
   std::uint64_t more_gaps = 0, more_gap_bytes = 0;
-  std::vector<std::string> notes = {}; // whole phrases about odd or missing things
+  std::vector<Note> notes = {}; // what is odd or missing; one with an effect makes it incomplete
 };
 
 // One object of a block.

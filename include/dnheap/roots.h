@@ -4,6 +4,7 @@
 // thread. Roots cost a walk, and a second for millions of handles; Liveness reads every live object once, in parallel,
 // and keeps a bit per place of the heap.
 #pragma once
+#include "dnheap/note.h"
 #include "dnheap/type.h"
 
 namespace dnheap::DNHEAP_ABI {
@@ -26,8 +27,8 @@ class Roots {
 public:
   std::uint64_t count() const;
   Root operator[](std::uint64_t number) const; // by kind, then by slot; number below count()
-  // Returns sentences about roots that could not be read: objects that only such roots hold count as garbage.
-  std::vector<std::string> problems() const;
+  // Returns notes about roots that could not be read: objects that only such roots hold count as garbage.
+  std::vector<Note> problems() const;
 
 private:
   friend class State;

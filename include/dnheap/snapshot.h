@@ -64,7 +64,7 @@ struct TargetInfo {
   std::string runtime_version = {}; // "10.0.14"; empty: unknown
   bool server_gc = false, regions = false;
   std::uint32_t gc_heaps = 1;
-  std::vector<std::string> notes = {}; // what is odd about it
+  std::vector<Note> notes = {}; // what is odd about it
 };
 
 class Snapshot {

@@ -24,6 +24,7 @@ struct Verb {
   std::vector<std::string_view> as = {};           // words for Question::as
   std::vector<std::string_view> tables = {};       // keys for Question::table; the first is the main one
   bool needs_target = true;                        // false: see ask_alone()
+  bool needs_process = false;                      // its target is a running process
   bool answers_alone = false;                      // can also be asked without a target; see ask_alone()
   bool takes_records = false;                      // see ask_records()
   bool takes_several = false;                      // targets

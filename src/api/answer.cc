@@ -30,9 +30,20 @@ bool is_in(report::Shown shown, report::Shown reader) { return shown == report::
 
 } // namespace
 
+Note outer(const dnheap::Note &note) {
+  return {dnheap::name_of(note.subject), dnheap::name_of(note.effect), note.sentence(), note.remedy};
+}
+
+std::vector<Note> outer(const Notes &notes) {
+  std::vector<Note> out;
+  for (const dnheap::Note &note : notes)
+    out.push_back(outer(note));
+  return out;
+}
+
 Completeness outer(const report::Completeness &of) {
-  Completeness out{of.complete(), of.is_walked,      of.objects,          of.bytes, of.bad_objects, {},
-                   of.more_gaps,  of.more_gap_bytes, of.notes.sentences()};
+  Completeness out{of.complete(), of.is_walked,      of.objects,     of.bytes, of.bad_objects, {},
+                   of.more_gaps,  of.more_gap_bytes, outer(of.notes)};
   for (const report::Completeness::Gap &gap : of.gaps)
     out.gaps.push_back({Address(gap.start), Address(gap.end), gap.reason});
   return out;

@@ -24,6 +24,8 @@ struct AnswerParts {
   }
 };
 
+Note outer(const dnheap::Note &note);
+std::vector<Note> outer(const Notes &notes);
 Completeness outer(const report::Completeness &of);
 
 } // namespace dnheap::v0

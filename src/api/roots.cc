@@ -1,5 +1,6 @@
 #include "dnheap/roots.h"
 
+#include "api/answer_parts.h"
 #include "api/state.h"
 #include "objects/live.h"
 #include "objects/roots.h"
@@ -22,11 +23,11 @@ Root Roots::operator[](std::uint64_t number) const {
           of.is_conservative(), of.interior,        of.pinned};
 }
 
-std::vector<std::string> Roots::problems() const {
-  std::vector<std::string> out;
-  for (const Note &note : state_->inside().roots().notes)
+std::vector<Note> Roots::problems() const {
+  std::vector<Note> out;
+  for (const dnheap::Note &note : state_->inside().roots().notes)
     if (note.effect != Effect::none)
-      out.push_back(note.text);
+      out.push_back(outer(note));
   return out;
 }
 

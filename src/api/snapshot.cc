@@ -1,6 +1,7 @@
 #include "dnheap/snapshot.h"
 
 #include "analysis/names/named_types.h"
+#include "api/answer_parts.h"
 #include "api/state.h"
 #include "base/text.h"
 #include "snapshot/attached_process.h"
@@ -37,7 +38,7 @@ TargetInfo Snapshot::info() const {
   out.server_gc = gc.server;
   out.regions = gc.regions;
   out.gc_heaps = gc.heaps;
-  out.notes = target.notes.sentences();
+  out.notes = outer(target.notes);
   return out;
 }
 

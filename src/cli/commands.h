@@ -25,6 +25,9 @@ int completion(const Options &options, Progress &progress);
 // Answers requests of the Model Context Protocol until the input ends.
 int mcp(const Options &options, Progress &progress);
 
+// Shows what the threads of a process do, over some seconds.
+int sample(const Options &options, Progress &progress);
+
 // Watches a process until it ends, or until Ctrl-C.
 int watch(const Options &options, Progress &progress);
 

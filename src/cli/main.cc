@@ -39,8 +39,6 @@ Progress &progress = *new Progress; // never destroyed, as the signal handler us
 // destroying it.
 std::optional<Snapshot> &answered_about = *new std::optional<Snapshot>;
 
-void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
-
 // Returns the passes of each target, one after the other.
 std::vector<std::string_view> passes_of_all(const Options &options) {
   std::vector<std::string_view> out;

@@ -127,7 +127,7 @@ private:
 
   Answer ask_verb(const Verb &verb, const Options &options, const std::vector<std::size_t> &targets) {
     if (!verb.takes_records)
-      return verb.answers_alone && options.question.subject.empty()
+      return verb.answers_alone && options.targets.empty()
                  ? ask_alone(verb.name, options.question, &progress())
                  : ask(snapshot(targets.front()), verb.name, options.question);
     std::vector<Record> records;

@@ -184,7 +184,7 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
         fmt::format("which {}? The files are: {}", verb.takes_several ? "files" : "file", fmt::join(names, ", ")));
   // "--" keeps the model's words from being taken for options.
   out.words.insert(out.words.end(), {"--", std::string(verb.name)});
-  if (!(verb.answers_alone && subject.empty()))
+  if (!(verb.answers_alone && (subject == "list" || !verb.needs_target)))
     for (std::size_t target : out.targets)
       out.words.push_back(std::to_string(target));
   if (!subject.empty())

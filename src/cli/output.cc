@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include "dnheap/error.h"
+#include "dnheap/text.h"
 
 #include <cerrno>
 #include <cstring>
@@ -60,5 +61,7 @@ bool print_text(const std::string &text) {
     throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
   return false;
 }
+
+void say(std::string_view message) { std::fputs(("dnheap: " + printable_text(message) + "\n").c_str(), stderr); }
 
 } // namespace dnheap::cli

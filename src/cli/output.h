@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dnheap::cli {
@@ -34,5 +35,8 @@ private:
 // Prints to standard output. Returns false if the pipe is closed: nobody reads it any more, which is no failure. Throws
 // Error.
 bool print_text(const std::string &text);
+
+// Prints a line for people to standard error.
+void say(std::string_view message);
 
 } // namespace dnheap::cli

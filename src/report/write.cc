@@ -15,6 +15,8 @@ std::span<const Writer> writers() {
       {"github", 0, true, "checks", write_github},
       {"ndjson", 0, true, "summary", write_ndjson},
       {"addresses", 0, false, "objects", write_addresses},
+      {"folded", 0, false, "stacks", write_folded},
+      {"speedscope", 0, false, "stacks", write_speedscope},
   };
   return rows;
 }

@@ -51,6 +51,10 @@ void write_github(const Answer &answer, const WriteOptions &options, Sink &sink)
 // For answers with a table `objects`; NotFound if there is none.
 void write_addresses(const Answer &answer, const WriteOptions &options, Sink &sink);
 
+// For answers with a table `stacks` whose rows have lists of methods; NotFound if there is none.
+void write_folded(const Answer &answer, const WriteOptions &options, Sink &sink);
+void write_speedscope(const Answer &answer, const WriteOptions &options, Sink &sink);
+
 // For writers of data formats: writes each row of the table (at most options.top) as `format` appends it, in order.
 // `is_first`: the first row of the table. For long tables, threads take turns at pulling some rows, and each formats
 // its rows while others pull, so all threads call `format`. `left_out_some` receives whether the table has more than

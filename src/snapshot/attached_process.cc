@@ -10,7 +10,13 @@
 namespace dnheap {
 
 AttachedProcess::AttachedProcess(u64 pid, const SnapshotOptions &options)
-    : process_(pid, {options.pause, options.temp_dir, options.watch}), always_running_(!options.pause) {}
+    : process_(pid, {.pause = options.pause, .temp_dir = options.temp_dir, .watch = options.watch}),
+      always_running_(!options.pause) {}
+
+AttachedProcess::AttachedProcess(u64 pid, const SnapshotOptions &options,
+                                 std::span<const std::pair<Address, Address>> needed)
+    : process_(pid, {.briefly = true, .needed = needed, .temp_dir = options.temp_dir, .watch = options.watch}),
+      always_running_(false) {}
 
 void AttachedProcess::look_at_resident() {
   if (is_pausing() || always_running_)

@@ -17,6 +17,9 @@ class AttachedProcess {
 public:
   // Stops the process, if options.pause says so. Throws Error that says why it cannot be read, and what to do.
   AttachedProcess(u64 pid, const SnapshotOptions &options);
+  // The same, but lets the process go on as soon as its registers, the used ends of its stacks, and `needed` are
+  // copied.
+  AttachedProcess(u64 pid, const SnapshotOptions &options, std::span<const std::pair<Address, Address>> needed);
 
   // Call once.
   std::unique_ptr<Target> take_target() { return process_.take_target(); }
@@ -27,6 +30,9 @@ public:
   void release() { process_.release(); }
   // Returns how long the process stood still; nullopt if it was not stopped.
   std::optional<double> pause_seconds() const { return process_.pause_seconds(); }
+  // Return what LinuxProcess does.
+  const std::set<u64> &running() const { return process_.running(); }
+  std::vector<std::pair<Address, Address>> fetched() const { return process_.fetched(); }
   // Finds out which pages have memory, swapped out or not. Works only while the process is stopped, or if it never was.
   // Reads 8 bytes per mapped page.
   void look_at_resident();

@@ -118,6 +118,14 @@ std::unique_ptr<Snapshot> Snapshot::attach(u64 pid, const SnapshotOptions &optio
   }
 }
 
+std::unique_ptr<Snapshot> Snapshot::attach_briefly(u64 pid, const SnapshotOptions &options,
+                                                   std::span<const std::pair<Address, Address>> needed) {
+  auto process = std::make_unique<AttachedProcess>(pid, options, needed);
+  auto out = std::make_unique<Snapshot>(process->take_target(), options);
+  out->process_ = std::move(process);
+  return out;
+}
+
 Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options)
     : target_(std::move(target)), options_(options), results_(std::make_unique<Results>()) {
   if (options_.threads == 0)

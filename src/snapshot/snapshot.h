@@ -52,6 +52,10 @@ public:
   // goes on. If the GC is at work, the process is released and stopped again, for a few seconds at most. From then on
   // use the Snapshot from this thread only.
   static std::unique_ptr<Snapshot> attach(u64 pid, const SnapshotOptions &options = {});
+  // Attaches to a process that stands still only while its registers, the used ends of its stacks, and the memory in
+  // `needed` are copied. The rest is read later, as it is then: for questions about stacks.
+  static std::unique_ptr<Snapshot> attach_briefly(u64 pid, const SnapshotOptions &options,
+                                                  std::span<const std::pair<Address, Address>> needed);
   // For targets made in other ways (tests).
   Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &options);
   ~Snapshot();

@@ -72,6 +72,28 @@ TEST(ApiVerb, AnswersAreThoseOfTheLibrary) {
   EXPECT_GE(verbs, 11u);
 }
 
+TEST(ApiVerb, NotesAreData) {
+  Asked asked;
+  v0::Snapshot snapshot = asked.open();
+  u64 notes = 0;
+  for (const char *verb : {"stat", "threads", "locks", "roots"}) {
+    SCOPED_TRACE(verb);
+    const v0::Answer answer = v0::ask(snapshot, verb);
+    const v0::Completeness completeness = *answer.completeness();
+    const std::string json = answer.text("json");
+    bool has_effect = false;
+    for (const v0::Note &note : completeness.notes) {
+      has_effect |= note.effect != "none";
+      EXPECT_NE(json.find("{\"subject\":\"" + note.subject + "\",\"effect\":\"" + note.effect + "\""), json.npos)
+          << note.text;
+      EXPECT_FALSE(note.text.empty());
+      ++notes;
+    }
+    EXPECT_EQ(completeness.complete, !has_effect);
+  }
+  EXPECT_GT(notes, 0u);
+}
+
 TEST(ApiVerb, RowsAreValues) {
   Asked asked;
   v0::Snapshot snapshot = asked.open();

@@ -15,6 +15,7 @@ import tempfile
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMPRESSED = PROJECT / "sample" / "demo.core.zst"
 WITHOUT_TARGET = {"ps"}
+OF_PROCESSES = {"sample"}  # see test/real/sample.py
 # What to give them, and which of them cannot be seen in an answer about this dump. Memory: more than AddressSanitizer maps.
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3b5000000-0x7ff3b9000000",
           "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",
@@ -165,7 +166,8 @@ def main(dnheap):
         VALUES["budget"] = f"{folder}/budget.json"
         pathlib.Path(VALUES["budget"]).write_text('{"types": [{"type": "Shop.Order", "live": 1000000}]}')
         for verb in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
-            check_verb(asked, verb, folder)
+            if verb not in OF_PROCESSES:
+                check_verb(asked, verb, folder)
     print("\n".join(asked.failed) or "every option: ok")
     return bool(asked.failed)
 

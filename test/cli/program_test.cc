@@ -31,8 +31,9 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
   expect_error("", 2, "which dump? usage: dnheap VERB TARGET [options]; dnheap --help lists the verbs");
   expect_error("stta core", 2, "unknown verb 'stta', did you mean 'stat'?");
   expect_error("stat core --sotr x", 2, "unknown option '--sotr', did you mean '--sort'?");
-  expect_error("stat core --format xml", 2,
-               "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson, addresses");
+  expect_error(
+      "stat core --format xml", 2,
+      "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson, addresses, folded, speedscope");
   expect_error("stat core --no-pause", 2, "--no-pause needs a live process: --pid PID");
   expect_error("ps core", 2, "usage: dnheap ps [options]: it takes no target");
   expect_error("completion", 2, "for which shell? usage: dnheap completion SHELL [options]");

@@ -33,7 +33,7 @@ ORDER = {
     "algorithms": ". paths",
     "dump": ". live",
     "snapshot": "files .",
-    "analysis": ". process names shapes objects threads waits filters owners waste verdict export records inspectors findings sql verbs/tables verbs",
+    "analysis": ". process names shapes objects native threads waits sampling filters owners waste verdict export records inspectors findings sql verbs/tables verbs",
     "cli": "options . shell",
 }
 

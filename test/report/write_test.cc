@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 namespace dnheap::report {
@@ -218,7 +219,8 @@ TEST(Write, Unsaid) {
   EXPECT_EQ(unsaid(answer), "INCOMPLETE: 3 bad objects");
   for (const Writer &writer : writers())
     EXPECT_EQ(writer.tells_completeness,
-              writer.name != std::string_view("csv") && writer.name != std::string_view("addresses"));
+              !std::set<std::string_view>({"csv", "addresses", "folded", "speedscope"}).contains(writer.name))
+        << writer.name;
 }
 
 TEST(Write, AddressesAlone) {
@@ -243,13 +245,63 @@ TEST(Write, AddressesAlone) {
   EXPECT_THROW(written(0), NotFound);
 }
 
+// Stacks as `stack --merge` and `sample` have them.
+Answer with_stacks() {
+  Answer answer;
+  answer.command = "sample";
+  Table table;
+  table.name = "stacks";
+  table.columns = {{"samples", "", Kind::count}, {"state", "", Kind::text}, {"methods", "", Kind::nested}};
+  using List = std::vector<Cell>;
+  table.set_rows({{u64{3}, "running", List{"Step;\n", "Loop", "Main"}},
+                  {u64{2}, "waiting", List{"Loop", "Main"}},
+                  {u64{1}, "waiting", List{}}});
+  answer.tables.push_back(std::move(table));
+  return answer;
+}
+
+TEST(Write, FoldedStacksBeginWithTheOutermostMethod) {
+  std::string text;
+  Sink sink(text);
+  write_folded(with_stacks(), {}, sink);
+  EXPECT_EQ(text, "running;Main;Loop;Step,, 3\n"
+                  "waiting;Main;Loop 2\n"
+                  "waiting;(no managed method) 1\n");
+}
+
+TEST(Write, SpeedscopeNumbersMethodsInTheOrderTheyComeIn) {
+  std::string text;
+  Sink sink(text);
+  write_speedscope(with_stacks(), {}, sink);
+  const nlohmann::json profile = nlohmann::json::parse(text);
+  std::vector<std::string> names;
+  for (const auto &frame : profile["shared"]["frames"])
+    names.push_back(frame["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"running", "Main", "Loop", "Step;\n", "waiting", "(no managed method)"}));
+  const auto &only = profile["profiles"][0];
+  EXPECT_EQ(only["samples"], nlohmann::json::parse("[[0,1,2,3],[4,1,2],[4,5]]"));
+  EXPECT_EQ(only["weights"], nlohmann::json::parse("[3,2,1]"));
+  EXPECT_EQ(only["endValue"], 6);
+}
+
+TEST(Write, StacksWithoutCountsAreRefused) {
+  Answer answer;
+  answer.command = "stack";
+  std::string text;
+  Sink sink(text);
+  EXPECT_THROW(write_folded(answer, {}, sink), NotFound);
+  answer.tables.emplace_back().name = "stacks";
+  EXPECT_THROW(write_speedscope(answer, {}, sink), NotFound);
+}
+
 TEST(Write, StopsBetweenRowsWhenInterrupted) {
   for (const Writer &writer : writers()) {
     Progress progress;
     Answer answer;
+    const bool is_of_stacks = writer.table == std::string_view("stacks");
     answer.tables.push_back({writer.table ? writer.table : "t",
                              "",
-                             {{"a", "A", Kind::address}},
+                             {{"a", "A", is_of_stacks ? Kind::count : Kind::address}, {"methods", "", Kind::nested}},
                              [&](Row &row) {
                                progress.cancel = true;
                                row[0] = 1u;

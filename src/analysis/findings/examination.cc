@@ -208,9 +208,15 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   Examination out;
   out.suspects = find_suspects(snapshot, hubs);
   out.map = make_account_map(snapshot, resident, out.suspects.live->by_segment);
+  if (are_blocks_worth_a_look(out.map)) {
+    out.native = find_native_owners(snapshot, out.map);
+    out.notes.add_all(out.native->notes);
+  }
   out.waste = find_live_waste(snapshot, out.suspects.live->all);
   VerdictFacts &facts = out.facts = facts_of(snapshot, out.map, out.suspects);
   add_waste(out.waste, facts);
+  if (out.native && !out.native->owners.empty() && !is_leak(out.native->owners.front(), *out.native)) // else a finding
+    facts.native_owner = main_owner_text(*out.native);
   add_assemblies(snapshot, facts);
   if (facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
     out.holes = find_holes(snapshot);
@@ -231,6 +237,7 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
 Plan plan_examination() {
   Plan plan(Pass::tally | Pass::roots);
   foresee_suspects(plan);
+  foresee_native_owners(plan);
   return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
 }
 
@@ -258,7 +265,7 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept});
+  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept, examined.native});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   std::move(others.begin(), others.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });

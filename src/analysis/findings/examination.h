@@ -2,6 +2,7 @@
 // what suspects.h, account_map.h, waste.h and hangs.h say. Not for several threads at once.
 #pragma once
 #include "analysis/findings/finding.h"
+#include "analysis/native/native_owners.h"
 #include "analysis/owners/suspects.h"
 #include "analysis/plan.h"
 #include "analysis/process/account_map.h"
@@ -20,6 +21,7 @@ namespace dnheap {
 struct Examination {
   Suspects suspects;
   AccountMap map;
+  std::optional<NativeOwners> native; // absent: malloc's blocks are too few to be looked at
   Waste waste;
   std::optional<Fragmentation> holes; // absent: the holes are few
   VerdictFacts facts;

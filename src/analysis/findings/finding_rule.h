@@ -4,9 +4,11 @@
 // for several threads at once.
 #pragma once
 #include "analysis/findings/finding.h"
+#include "analysis/native/native_owners.h"
 #include "analysis/owners/kept_resources.h"
 #include "snapshot/snapshot.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace dnheap {
 struct Evidence {
   const Snapshot &snapshot;
   const KeptResources &kept;
+  const std::optional<NativeOwners> &native; // absent: malloc has little
 };
 
 struct FindingRule {
@@ -32,5 +35,6 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_blocks(const Evidence &evidence, std::vector<Finding> &out);
 
 } // namespace dnheap

@@ -55,6 +55,11 @@ u32 colour_of(MemoryClass memory, bool is_guess = false) {
   const u64 place = static_cast<u64>(std::find(std::begin(claim_order), std::end(claim_order), memory) - claim_order);
   return by_class + static_cast<u32>(place) + (is_guess ? guessed : 0);
 }
+MemoryClass class_of(u32 colour) {
+  if (colour == Coloring::none)
+    return MemoryClass::not_identified;
+  return colour == by_segment ? MemoryClass::objects : claim_order[(colour - by_class) % guessed];
+}
 // malloc's heaps are claimed as in use; their chunks are split later.
 bool is_malloc_heap(u32 colour) { return colour == colour_of(MemoryClass::malloc_in_use); }
 
@@ -285,6 +290,7 @@ private:
       const Address end = std::min(stretch.end, place.mapping.stored_end);
       for (const MallocBlock &block : find_large_blocks(target_.memory, stretch.start, end)) {
         claim(malloc_large, block.start, block.end);
+        out_.malloc.blocks.push_back(block);
         bytes += block.end - block.start;
         ++blocks;
       }
@@ -324,7 +330,7 @@ private:
       return all;
     if (stretch.colour == Coloring::none)
       return 0;
-    switch (claim_order[(stretch.colour - by_class) % guessed]) {
+    switch (class_of(stretch.colour)) {
     case gc_behind_objects: {
       const HeapSegment &segment = snapshot_.heap().segments()[stretch.tag];
       const Address used = segment.used_end.value_or(stretch.end);
@@ -348,6 +354,8 @@ private:
       resident.first += bytes.resident_low;
       resident.second += bytes.resident_high;
       const Mapping &mapping = places_[stretch.place].mapping;
+      if (mapping.is_accessible())
+        out_.stretches.push_back({stretch.start, stretch.end, class_of(stretch.colour), mapping.writable});
       if (!mapping.is_accessible())
         sum(reserved).add(bytes);
       else if (stretch.colour == by_segment)
@@ -355,7 +363,7 @@ private:
       else if (is_malloc_heap(stretch.colour))
         heaps[stretch.tag].add(bytes);
       else if (stretch.colour != Coloring::none)
-        sum(claim_order[(stretch.colour - by_class) % guessed]).add(bytes);
+        sum(class_of(stretch.colour)).add(bytes);
       else {
         sum(not_identified).add(bytes);
         ++sum(not_identified).pieces;

@@ -32,6 +32,14 @@ struct UnknownStretch {
   std::string name; // of its mapping, if it has a name
 };
 
+// A stretch of accessible memory of one class. A heap of malloc is one stretch, of class malloc_in_use; a segment of
+// the GC is one, of class objects.
+struct ClassStretch {
+  Address start = 0, end = 0;
+  MemoryClass memory = MemoryClass::not_identified;
+  bool writable = false;
+};
+
 struct AccountMap {
   std::array<ClassSum, memory_class_count> classes;
   u64 mapped = 0, stored = 0; // sums; `mapped` includes reserved memory
@@ -39,6 +47,7 @@ struct AccountMap {
   // committed may have been, as far as the GC has used it. For files it is unknown.
   std::optional<std::pair<u64, u64>> resident;
   bool is_estimate = false;
+  std::vector<ClassStretch> stretches; // what is accessible, by address
   std::vector<UnknownStretch> unknown; // by address
   MallocArenas malloc;
   std::string other_allocators; // allocators of native code other than `malloc`: "jemalloc (libjemalloc.so.2)"

@@ -22,11 +22,6 @@ constexpr u64 bin_pairs = 127;
 constexpr u64 top_before_bins = 16, next_behind_bins = 2048, end_behind_bins = 2088;
 constexpr u64 most_before_bins = 200;
 
-bool is_libc(const Module &module) {
-  const std::string_view name = module.file_name();
-  return name.starts_with("libc.so") || name.starts_with("libc-2");
-}
-
 // True if these are the free lists of an arena: each leads to itself (empty), or is a ring.
 bool are_bins(const Memory &memory, Address bins) {
   constexpr u64 least_empty = 20;
@@ -47,27 +42,31 @@ bool are_bins(const Memory &memory, Address bins) {
 
 class GlibcReader {
 public:
-  GlibcReader(const Target &target, MallocArenas &out)
-      : target_(target), memory_(target.memory), words_(target.memory), out_(out),
+  GlibcReader(const Target &target, u64 most_blocks, MallocArenas &out)
+      : target_(target), memory_(target.memory), words_(target.memory), out_(out), most_blocks_(most_blocks),
         steps_left_(memory_.size() / 4 + (1 << 20)) {} // four times as many chunks as there is room for
 
   void read() {
     for (const Module &module : target_.modules)
-      if (is_libc(module) && !bins_)
+      if (is_glibc(module) && !bins_)
         find_bins(module);
     if (bins_) {
       add_arenas();
-      subtract_cached();
-      return;
+    } else {
+      find_lone_heaps();
+      if (!find_lone_main_heap())
+        out_.problems.add(Subject::memory, Effect::none,
+                          "malloc's main arena was not found: what it holds is not identified");
     }
-    find_lone_heaps();
-    if (!find_lone_main_heap())
-      out_.problems.add(Subject::memory, Effect::none,
-                        "malloc's main arena was not found: what it holds is not identified");
     subtract_cached();
+    if (most_blocks_)
+      list_blocks();
   }
 
 private:
+  static constexpr u64 word_size = 8, smallest_block = 32; // with its header
+  static constexpr u64 flags = 7, in_use_flag = 1;         // of a chunk's size; the flag is about the chunk before
+
   // True if `steps` more may be looked at. The limit keeps a hostile dump from making the walk endless.
   bool may_go_on(u64 steps = 1) {
     if (steps_left_ < steps)
@@ -192,7 +191,7 @@ private:
 
   // Walks from chunk to chunk. `top`: the arena's last chunk, which may lie in this heap.
   void walk(MallocHeap heap, Address first, Address top) {
-    constexpr u64 flags = 7, in_use_flag = 1, smallest = 32, fence = 64;
+    constexpr u64 fence = 64;
     if (first < heap.start || first > heap.end) {
       out_.problems.add(Subject::memory, Effect::none, "a heap of malloc is not sound: " + hex(heap.start));
       out_.heaps.push_back(heap);
@@ -211,7 +210,7 @@ private:
         }
         break;
       }
-      if (size < smallest && heap.end - at <= fence) { // end marker of a full heap
+      if (size < smallest_block && heap.end - at <= fence) { // end marker of a full heap
         heap.in_use += heap.end - at;
         at = heap.end;
         break;
@@ -266,6 +265,8 @@ private:
           break;
         keep(**heap, size);
         --left;
+        if (most_blocks_)
+          fast_.insert(at);
         const Address mixed = *link ^ (at + 16) >> 12;
         at = mixed == 0 || heap_of(mixed) != heaps.end() ? mixed : *link;
       }
@@ -282,24 +283,10 @@ private:
   // them have the same key word, and links like those of the fast lists. The key is the word that most chunks at the
   // end of a list have.
   void subtract_cached() {
-    constexpr u64 smallest = 32, most_size = 0x420, least_votes = 3, most_votes = 1 << 20;
+    constexpr u64 least_votes = 3, most_votes = 1 << 20;
     std::unordered_map<u64, u64> votes;
-    auto each_small_chunk = [&](auto visit) {
-      for (MallocHeap &heap : out_.heaps) {
-        const Address end = heap.end - heap.top;
-        for (Address at = heap.first_chunk; at && at < end && end - at >= smallest && may_go_on();) {
-          const std::optional<u64> head = words_.word(at + 8);
-          const u64 size = head ? *head & ~u64{7} : 0;
-          if (size < 16 || size % 16 || size > end - at)
-            break;
-          if (size >= smallest && size <= most_size)
-            visit(heap, at, size);
-          at += size;
-        }
-      }
-    };
-    each_small_chunk([&](MallocHeap &, Address at, u64) {
-      if (words_.word(at + 16) == (at + 16) >> 12)
+    each_chunk([&](MallocHeap &, Address at, u64 size, u64) {
+      if (may_be_cached(size) && words_.word(at + 16) == (at + 16) >> 12)
         if (const std::optional<u64> key = words_.word(at + 24); key && *key > 0x10000 && votes.size() < most_votes)
           ++votes[*key];
     });
@@ -307,10 +294,41 @@ private:
         std::max_element(votes.begin(), votes.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
     if (best == votes.end() || best->second < least_votes)
       return;
-    each_small_chunk([&](MallocHeap &heap, Address at, u64 size) {
-      if (words_.word(at + 24) == best->first && words_.word(at + size + 8).value_or(0) & 1 && heap.in_use >= size)
+    cache_key_ = best->first;
+    each_chunk([&](MallocHeap &heap, Address at, u64 size, u64 next) {
+      if (is_cached(at, size) && next & in_use_flag && heap.in_use >= size)
         keep(heap, size);
     });
+  }
+  static bool may_be_cached(u64 size) {
+    constexpr u64 most_size = 0x420;
+    return size >= smallest_block && size <= most_size;
+  }
+  bool is_cached(Address chunk, u64 size) {
+    return cache_key_ && may_be_cached(size) && words_.word(chunk + 24) == cache_key_;
+  }
+
+  void list_blocks() {
+    each_chunk([&](MallocHeap &, Address at, u64 size, u64 next) {
+      if (next & in_use_flag && size >= smallest_block && out_.in_use.size() < most_blocks_ && !is_cached(at, size) &&
+          !fast_.contains(at))
+        out_.in_use.push_back({at + 2 * word_size, at + size + word_size}); // and the next chunk's first word
+    });
+  }
+
+  // Calls visit(heap, address, size, the next chunk's size and flags) for the chunks of all heaps.
+  template <class Visit> void each_chunk(Visit visit) {
+    for (MallocHeap &heap : out_.heaps) {
+      const Address end = heap.end - heap.top;
+      for (Address at = heap.first_chunk; at && at < end && end - at >= smallest_block && may_go_on();) {
+        const std::optional<u64> head = words_.word(at + word_size);
+        const u64 size = head ? *head & ~flags : 0;
+        if (size < 16 || size % 16 || size > end - at)
+          break;
+        visit(heap, at, size, words_.word(at + size + word_size).value_or(0));
+        at += size;
+      }
+    }
   }
 
   // Used without libc's data: heaps other than the main one refer to their arena, which lies in the first of them.
@@ -368,22 +386,30 @@ private:
   const Memory &memory_;
   WordWindow words_;
   MallocArenas &out_;
+  const u64 most_blocks_;
+  std::unordered_set<Address> fast_; // chunks in fast lists, if blocks are listed
+  u64 cache_key_ = 0;
   u64 steps_left_;
   Address bins_ = 0, data_start_ = 0, data_end_ = 0; // the main arena's bins, and libc's data around them
 };
 
 } // namespace
 
-MallocArenas find_malloc_arenas(const Target &target) {
+MallocArenas find_malloc_arenas(const Target &target, u64 most_blocks) {
   MallocArenas out;
   if (target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
     return out;
-  if (std::optional<MallocArenas> of_musl = find_mallocng(target))
+  if (std::optional<MallocArenas> of_musl = find_mallocng(target, most_blocks))
     return std::move(*of_musl);
-  const bool has_glibc = std::any_of(target.modules.begin(), target.modules.end(), is_libc);
+  const bool has_glibc = std::any_of(target.modules.begin(), target.modules.end(), is_glibc);
   if (has_glibc)
-    GlibcReader(target, out).read();
+    GlibcReader(target, most_blocks, out).read();
   return out;
+}
+
+bool is_glibc(const Module &module) {
+  const std::string_view name = module.file_name();
+  return name.starts_with("libc.so") || name.starts_with("libc-2");
 }
 
 bool is_musl(const Module &module) { return is_musl_library(module.file_name()); }

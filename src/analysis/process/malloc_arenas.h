@@ -1,8 +1,8 @@
 // MallocArenas: the memory of glibc's malloc (2.31 to 2.43 were looked at), found without symbols. The main arena is
 // found in libc's data by the shape of its lists, the others by their chain or, without libc's data, by their heaps at
 // multiples of 64 MiB; each heap's chunks are walked from end to end. Nothing is trusted: invalid data end the walk,
-// and the rest is not counted. Costs a load or two per chunk, and no memory per chunk. 64-bit Linux only. Not for
-// several threads at once.
+// and the rest is not counted. Costs a load or two per chunk, and no memory per chunk unless blocks are listed. 64-bit
+// Linux only. Not for several threads at once.
 #pragma once
 #include "base/notes.h"
 #include "target/target.h"
@@ -33,24 +33,31 @@ struct MallocArena {
   bool is_main = false;
 };
 
-// A block so large that malloc mapped it separately.
 struct MallocBlock {
   Address start = 0, end = 0;
 };
 
+// Bytes of a separately mapped block of glibc before the address that malloc returned.
+inline constexpr u64 large_block_header = 16;
+
 struct MallocArenas {
   std::vector<MallocArena> arenas; // the main one first
   std::vector<MallocHeap> heaps;
-  std::vector<MallocBlock> blocks; // separately mapped blocks; known if lists_blocks
-  bool lists_blocks = false;       // true for musl; otherwise find_large_blocks() searches for them
+  std::vector<MallocBlock> blocks; // separately mapped blocks
+  bool lists_blocks = false;       // true for musl; otherwise find_large_blocks() has to search for them
+  // Blocks in use inside of heaps, by heap: from the address that malloc returned to the end of their room. Only if
+  // they were asked for.
+  std::vector<MallocBlock> in_use;
   // The main arena's own counts of separately mapped blocks.
   std::optional<u64> large_blocks, large_bytes;
   Notes problems;
 };
 
-// Reads glibc's malloc, or musl's (mallocng.h).
-MallocArenas find_malloc_arenas(const Target &target);
+// Reads glibc's malloc, or musl's (mallocng.h). `most_blocks`: how many blocks in use to list.
+MallocArenas find_malloc_arenas(const Target &target, u64 most_blocks = 0);
 
+// True if the module is glibc.
+bool is_glibc(const Module &module);
 // True if the module is musl, whose loader is also its libc.
 bool is_musl(const Module &module);
 

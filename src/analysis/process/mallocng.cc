@@ -36,7 +36,8 @@ struct Group {
 
 class MallocngReader {
 public:
-  explicit MallocngReader(const Target &target) : target_(target), memory_(target.memory) {}
+  MallocngReader(const Target &target, u64 most_blocks)
+      : target_(target), memory_(target.memory), most_blocks_(most_blocks) {}
 
   std::optional<MallocArenas> read() {
     constexpr u64 at_random = 25; // elf.h
@@ -134,28 +135,50 @@ private:
                                    [](Address at, const MallocHeap &one) { return at < one.start; });
       if (heap == out.heaps.begin() || group.start >= (--heap)->end)
         continue; // the loader donated the unused ends of a library's pages
-      count(group, *heap);
+      count(group, *heap, out);
     }
+    if (most_blocks_)
+      for (const Group &group : groups_)
+        if (group.size_class == own_mapping && out.in_use.size() < most_blocks_)
+          add_block(group.start + unit, group.stride(), out);
     for (MallocHeap &heap : out.heaps) {
       heap.free = std::min(heap.free, heap.end - heap.start);
       heap.in_use = heap.end - heap.start - heap.free; // includes malloc's own records
     }
     return out;
   }
-  void count(const Group &group, MallocHeap &heap) const {
+  void count(const Group &group, MallocHeap &heap, MallocArenas &out) const {
     for (u32 i = 0; i <= group.last_slot; ++i) {
       const Address slot = group.start + unit + i * group.stride();
       if (slot >= heap.end)
         return;
       if (group.free_slots >> i & 1)
         heap.free += group.stride();
-      else
-        heap.chunks += !holds_group(slot);
+      else if (!holds_group(slot)) {
+        ++heap.chunks;
+        if (out.in_use.size() < most_blocks_)
+          add_block(slot, group.stride(), out);
+      }
     }
+  }
+  // Adds the block in a slot, of the size that was asked for: the rest of the slot is counted at its end, or in the
+  // header if it is small.
+  void add_block(Address slot, u64 stride, MallocArenas &out) const {
+    constexpr u64 header = 4, counted_at_end = 5, begins_later = 7;
+    Address start = slot;
+    if (memory_.try_load<u8>(slot - 3).value_or(0) >> 5 == begins_later)
+      start += unit * memory_.try_load<u16>(slot - 2).value_or(0);
+    const Address end = slot + stride - header;
+    u64 rest = memory_.try_load<u8>(start - 3).value_or(0) >> 5;
+    if (rest >= counted_at_end)
+      rest = memory_.try_load<u32>(end - 4).value_or(0);
+    if (start < end && rest < end - start)
+      out.in_use.push_back({start, end - rest});
   }
 
   const Target &target_;
   const Memory &memory_;
+  const u64 most_blocks_;
   u64 secret_ = 0;
   std::vector<Address> areas_;
   std::unordered_set<Address> seen_;
@@ -164,11 +187,11 @@ private:
 
 } // namespace
 
-std::optional<MallocArenas> find_mallocng(const Target &target) {
+std::optional<MallocArenas> find_mallocng(const Target &target, u64 most_blocks) {
   const bool has_musl = std::any_of(target.modules.begin(), target.modules.end(), is_musl);
   if (!has_musl || target.os != OperatingSystem::linux_os || target.format().pointer_size != 8)
     return std::nullopt; // other targets also have the kernel's random bytes, but no areas to search for
-  return MallocngReader(target).read();
+  return MallocngReader(target, most_blocks).read();
 }
 
 } // namespace dnheap

@@ -10,7 +10,7 @@
 namespace dnheap {
 
 // Returns one arena: separately mapped groups are its heaps, and a group in a slot of another one is part of that one's
-// heap. Nullopt if the target has no mallocng, or its areas were not found.
-std::optional<MallocArenas> find_mallocng(const Target &target);
+// heap. `most_blocks`: as for find_malloc_arenas(). Nullopt if the target has no mallocng, or its areas were not found.
+std::optional<MallocArenas> find_mallocng(const Target &target, u64 most_blocks = 0);
 
 } // namespace dnheap

@@ -1,7 +1,9 @@
 // `account`: where is all of the process's memory? Every mapped byte has one class, and the classes add up.
 #include "analysis/answer_head.h"
 #include "analysis/filters/live_filter.h"
+#include "analysis/native/native_owners.h"
 #include "analysis/verbs/tables/account_table.h"
+#include "analysis/verbs/tables/native_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/live.h"
@@ -21,6 +23,7 @@ using report::Shown;
 using report::Table;
 
 bool asks_for_life(const Question &question) { return question.life != Life::any; }
+bool asks_for_blocks(const Question &question) { return question.table == "native" || question.table == "malloc"; }
 
 Table arenas_table(const MallocArenas &malloc, bool is_shown) {
   struct Sum {
@@ -99,6 +102,16 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
     notes.add("memory that this dump does not list is not in the account");
 }
 
+void add_notes_of_blocks(const NativeOwners &native, const AccountMap &map, bool are_asked_for, Notes &notes) {
+  notes.add_all(native.notes);
+  if (are_asked_for && map.malloc.heaps.empty())
+    notes.add("blocks of malloc are known on 64-bit Linux only, of glibc and musl; none were found here");
+  const bool has_lost = std::any_of(native.owners.begin(), native.owners.end(),
+                                    [](const NativeOwner &owner) { return owner.kind == NativeOwner::Kind::nobody; });
+  if (const std::string unread = unread_text(native); has_lost && !unread.empty())
+    notes.add("blocks of nobody may be held by " + unread);
+}
+
 } // namespace
 
 Plan plan_account(const Question &question) {
@@ -106,6 +119,7 @@ Plan plan_account(const Question &question) {
   if (asks_for_life(question)) // the first walk is for the index; for a process that is copied first, residency is
                                // unknown
     plan.then("walk").then(Pass::live).then("walk");
+  foresee_native_owners(plan);
   return plan;
 }
 
@@ -119,10 +133,16 @@ report::Answer answer_account(const Snapshot &snapshot, const Question &question
     live = tally_of_live(snapshot);
   const AccountMap map = make_account_map(snapshot, resident, live);
   answer.tables.push_back(account_table(map, is_process));
+  Notes &notes = answer.completeness->notes;
   auto is_shown = [&](const char *table) { return question.verbose || question.table == table; };
+  // A running process would have to be copied.
+  const bool looks_at_blocks = asks_for_blocks(question) || (!is_process && are_blocks_worth_a_look(map));
+  const NativeOwners native = looks_at_blocks ? find_native_owners(snapshot, map) : NativeOwners();
+  answer.tables.push_back(native_table(native, looks_at_blocks));
+  answer.tables.push_back(sizes_table(native, is_shown("malloc")));
   answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
-  Notes &notes = answer.completeness->notes;
+  add_notes_of_blocks(native, map, asks_for_blocks(question), notes);
   notes.add_all(map.notes);
   if (map.is_estimate)
     notes.add("Resident is an estimate: it counts pages that are not zero ('at most' adds pages that the GC may have "

@@ -84,11 +84,13 @@ constexpr Verb all_verbs[] = {
          "free space between them, memory that the GC keeps empty), the runtime's own memory, malloc by its arenas, "
          "stacks, files, and memory that nothing explains. --live (or --dead) shows live and dead objects separately, "
          "which takes a pass over the graph. For a live process it also shows how much of each class is resident or "
-         "swapped out; if pages hold several classes, it shows at least and at most. -v shows malloc's arenas and what "
-         "was not identified.",
+         "swapped out; if pages hold several classes, it shows at least and at most. If malloc has much of a dump's "
+         "memory, or with --table native, it shows who has the addresses of malloc's blocks: fields of objects, "
+         "libraries, the runtime, or nobody, so that they are lost; --table malloc shows the blocks by size. -v shows "
+         "malloc's arenas and what was not identified.",
      .takes = {Takes::life},
-     .tables = {"account", "arenas", "not_identified"},
-     .parts = contexts | segments | gc | loader_heaps,
+     .tables = {"account", "native", "malloc", "arenas", "not_identified"},
+     .parts = contexts | names | fields | segments | gc | loader_heaps,
      .plan = plan_account,
      .answer = answer_account,
      .tells_resident = true,
@@ -348,7 +350,8 @@ constexpr Verb all_verbs[] = {
     {.name = "inspect",
      .group = "inside the runtime",
      .question = "what does one inspector find: timers, events, collections, …?",
-     .details = "Asks one inspector, by its name; 'dnheap inspect' alone lists them. Equal objects are one row, with "
+     .details = "Asks one inspector, by its name; without a name all of them, for the number of what each finds; "
+                "'dnheap inspect' alone lists them. Equal objects are one row, with "
                 "the field that holds them. timers: everything that waits in the runtime's queue (Timer, "
                 "PeriodicTimer, CancellationTokenSource, Task.Delay), what it calls, how often. events: fields with "
                 "delegates of several handlers, the methods and types of these. collections: elements, fill and bytes "

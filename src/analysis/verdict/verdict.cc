@@ -194,9 +194,11 @@ constexpr Rule rules[] = {
      [](const VerdictFacts &f) {
        return fmt::format(
            "Not the managed heap: native code holds {} from malloc, {} of the process; the GC's heap takes "
-           "{}.",
-           bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap));
-     }},
+           "{}.{}",
+           bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap),
+           f.native_owner.empty() ? "" : " " + f.native_owner);
+     },
+     "account", " --table native"},
     {"other_allocator", "native",
      [](const VerdictFacts &f) {
        const bool is_most = is_much(f.perhaps_theirs, f.process, 0.4, 64 * mib) && f.perhaps_theirs > f.heap;

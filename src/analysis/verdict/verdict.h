@@ -54,6 +54,7 @@ struct VerdictFacts {
   u64 free_inside = 0;         // between objects
   u64 gc_empty = 0;            // committed and empty: free regions, to be given back, behind the last objects
   u64 malloc_in_use = 0, malloc_free = 0;
+  std::string native_owner; // who has the addresses of most of malloc's blocks, and how many these are; empty: unknown
   std::string other_allocators; // beside malloc, as AccountMap names them
   u64 perhaps_theirs = 0;
   u64 runtime = 0; // memory of the runtime itself: loader heaps, code, the GC's tables

@@ -16,10 +16,14 @@ constexpr std::string_view semaphore_waits = "System.Threading.SemaphoreSlim.Wai
 
 } // namespace
 
-ThreadBlocks::ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads)
+ThreadBlocks::ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads, Heap heap)
     : snapshot_(snapshot), runtime_(snapshot.runtime()), threads_(threads), bases_(runtime_),
       locks_(runtime_, numbers_), targets_(runtime_, threads) {
   numbers_.add(threads);
+  if (heap == Heap::is_not_walked) {
+    has_all_ = true;
+    task_links_.emplace();
+  }
   for (const auto &[object, thread] : targets_.subsystem().thread_objects())
     targets_.add(object);
   if (runtime_.kind() != std::string_view("coreclr"))

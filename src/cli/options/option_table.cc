@@ -114,8 +114,10 @@ const Option own_options[] = {
      "at most this many rows of each table, 0 = all (default: text and markdown 20, others all)",
      [](Options &o, std::string_view v) { o.top = number("--top", v); }},
     {"format", 0, "FORMAT", Needs::words,
-     "text, json, csv or markdown; for check also junit, github; for objects also addresses; for summary also ndjson "
-     "(its default); for watch only text (its default) or ndjson",
+     "text, json, csv or markdown; for check also junit, github; for objects also addresses; for sample and "
+     "merged stacks also folded, speedscope; for summary also ndjson (its default); for watch only text (its default) "
+     "or "
+     "ndjson",
      set_format, Several::last_counts, format_names},
     {"exact", 0, nullptr, Needs::answer, "text: bytes as digits, not as 861.0 MiB",
      [](Options &o, std::string_view) { o.exact = true; }},
@@ -200,8 +202,10 @@ bool has_answer(const Verb &verb) {
   return std::ranges::find(dnheap::verbs(), verb.name, &Verb::name) != dnheap::verbs().end();
 }
 
+bool gives_answer(const Verb &verb) { return has_answer(verb) || !verb.tables.empty(); }
+
 bool is_written_in(const Verb &verb, const Format &format) {
-  if (!has_answer(verb))
+  if (!gives_answer(verb))
     return format.name == std::string_view("text") || format.name == std::string_view("ndjson");
   return !format.table || std::find(verb.tables.begin(), verb.tables.end(), format.table) != verb.tables.end();
 }
@@ -221,9 +225,9 @@ bool takes(const Verb &verb, const Option &option) {
     return one->command == verb.name;
   switch (std::get<Needs>(option.needs)) {
   case Needs::nothing: return true;
-  case Needs::answer: return has_answer(verb);
-  case Needs::words: return has_answer(verb) || !verb.format.empty();
-  case Needs::file: return has_answer(verb) || verb.makes_file;
+  case Needs::answer: return gives_answer(verb);
+  case Needs::words: return gives_answer(verb) || !verb.format.empty();
+  case Needs::file: return gives_answer(verb) || verb.makes_file;
   case Needs::target: return verb.needs_target;
   case Needs::sort_columns: return !verb.sort_columns.empty();
   case Needs::by: return !verb.by.empty();

@@ -44,6 +44,8 @@ std::vector<std::string_view> words_of_value(const Verb &verb, const Option &opt
 bool takes(const Verb &verb, const Option &option);
 // True if the verb answers a question; false for commands.
 bool has_answer(const Verb &verb);
+// True also for commands that write an answer.
+bool gives_answer(const Verb &verb);
 // True if its answer can be written in that format. A command has events instead: lines for people, or for programs.
 bool is_written_in(const Verb &verb, const Format &format);
 std::vector<std::string_view> format_names(const Verb &verb);

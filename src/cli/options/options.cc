@@ -178,6 +178,8 @@ private:
     }
     if (options_.verb->answers_alone && words_.empty() && !options_.process && is_alone())
       return;
+    if (options_.verb->needs_process && !options_.process)
+      throw UsageError("it looks at a running process, which -p names; " + usage_of(*options_.verb));
     const bool subject = !options_.verb->subject.empty() && options_.verb->subjects.empty();
     const std::string usage = usage_of(*options_.verb);
     std::size_t wanted = subject ? 1 : 0;
@@ -220,9 +222,12 @@ private:
     auto is_subject = [&](std::string_view word) {
       return std::find(subjects.begin(), subjects.end(), word) != subjects.end();
     };
-    if (words_.empty() && !options_.process)
+    const bool is_optional = options_.verb->subject_is_optional;
+    if (words_.empty() && (is_optional || !options_.process))
       return;
     auto at = std::find_if(words_.begin(), words_.end(), is_subject);
+    if (at == words_.end() && is_optional && !options_.process && words_.size() == 1 && is_file_name(words_.front()))
+      return;
     if (at == words_.end()) {
       const std::string asked(options_.verb->subject_asked);
       if (words_.empty())
@@ -302,9 +307,10 @@ private:
 std::string usage_of(const Verb &verb) {
   const std::string subject(verb.subject);
   if (!verb.subjects.empty() && verb.answers_alone)
-    return "usage: dnheap " + std::string(verb.name) + " [" + subject + " TARGET] [options]";
+    return "usage: dnheap " + std::string(verb.name) + " [" + subject + "] [TARGET] [options]";
   return "usage: dnheap " + std::string(verb.name) +
          (!verb.needs_target   ? ""
+          : verb.needs_process ? " -p PID"
           : verb.answers_alone ? " [-p PID]"
           : verb.takes_each    ? " TARGET…"
                                : " TARGET") +

@@ -264,7 +264,7 @@ private:
     if (verb != verbs_and_commands().end()) {
       if (find_command(*verb) || verb->takes_records || verb->records_reads)
         throw UsageError("'" + words[0] + "' is a command of its own: dnheap " + words[0] + ", outside of the shell");
-      if (verb->needs_target && !(verb->answers_alone && words.size() == 1))
+      if (verb->needs_target)
         words.insert(words.begin() + 1, target);
     }
     const std::vector<std::string_view> arguments(words.begin(), words.end());

@@ -78,7 +78,7 @@ std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
 LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
     : pid_(pid), target_(std::make_unique<Target>()) {
   { ProcessMemory allowed(pid); } // throws before anything is stopped
-  if (options.pause)
+  if (options.pause && !options.briefly)
     stopped_.emplace(pid, was_cancelled, &options.watch);
   target_->container = "process";
   target_->path = "process " + std::to_string(pid);
@@ -88,8 +88,16 @@ LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
   target_->os = OperatingSystem::linux_os;
   read_identity(pid);
   read_maps(pid, options.temp_dir);
+  if (options.briefly) { // what exists and where hardly changes in a few ms
+    find_running();
+    stopped_.emplace(pid, was_cancelled, &options.watch);
+  }
   read_threads(pid);
-  if (!options.pause) {
+  if (options.briefly) {
+    copy_needed(options.needed);
+    released_ = true;
+    stopped_->release();
+  } else if (!options.pause) {
     target_->notes.add(Subject::dump, Effect::liveness,
                        "the process ran on while it was read (--no-pause): objects that it allocated, moved or "
                        "changed meanwhile may be missing, counted twice or wrong, and registers are not known");
@@ -131,6 +139,8 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
     if (mapping.path.starts_with(readable.prefix()) && mapping.path.substr(readable.prefix().size()).starts_with('/'))
       mapping.path.remove_prefix(readable.prefix().size());
     const bool is_file = mapping.path.starts_with('/');
+    if (mapping.writable)
+      changing_.emplace_back(mapping.start, mapping.end);
     // Memory that the runtime maps twice, writable and executable, has a path as if it were a module.
     const bool is_memory = mapping.path.starts_with("/memfd:doublemapper");
     // Reading a device may have side effects, and the kernel's own pages contain nothing useful.
@@ -171,6 +181,46 @@ void LinuxProcess::read_threads(u64 pid) {
     read_registers(thread, registers, machine_, target_->format());
     target_->threads.push_back(std::move(thread));
   }
+}
+
+// The state follows the program's name, which may contain anything, in parentheses: "4711 (my) prog) R 1 …".
+void LinuxProcess::find_running() {
+  for (u64 id : list_threads(pid_)) {
+    const std::string stat = process_text(pid_, "task/" + std::to_string(id) + "/stat").value_or("");
+    const std::size_t end = stat.rfind(')');
+    if (end != std::string::npos && stat.substr(end, 3) == ") R")
+      running_.insert(own_thread_id(pid_, id));
+  }
+}
+
+void LinuxProcess::copy_needed(std::span<const std::pair<Address, Address>> needed) {
+  constexpr u64 used_end = 32 << 10, red_zone = 128; // of each stack; deeper parts are usually what was needed before
+  const Memory &memory = target_->memory;
+  auto copy = [&](Address start, Address end) {
+    for (Address at = start; at < end;) {
+      const Bytes bytes = memory.place(at, end - at);
+      if (bytes.empty())
+        return;
+      memory.fetched(bytes);
+      at += bytes.size();
+    }
+  };
+  for (const Thread &thread : target_->threads)
+    if (thread.stack_pointer > red_zone)
+      copy(thread.stack_pointer - red_zone, thread.stack_pointer + used_end);
+  for (const auto &[start, end] : needed)
+    copy(start, end);
+}
+
+std::vector<std::pair<Address, Address>> LinuxProcess::fetched() const {
+  std::vector<std::pair<Address, Address>> out = memory_->fetched();
+  auto changes = [&](const std::pair<Address, Address> &pages) {
+    const auto after = std::upper_bound(changing_.begin(), changing_.end(), pages.first,
+                                        [](Address at, const auto &mapping) { return at < mapping.first; });
+    return after != changing_.begin() && pages.first < std::prev(after)->second;
+  };
+  std::erase_if(out, [&](const auto &pages) { return !changes(pages); });
+  return out;
 }
 
 std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident() const {

@@ -8,11 +8,18 @@
 #include "target/target.h"
 
 #include <optional>
+#include <set>
+#include <span>
+#include <utility>
 
 namespace dnheap {
 
 struct LinuxProcessOptions {
   bool pause = true; // false: threads run on, and memory may change while it is read
+  // True: the process stands still only while its registers, the used ends of its stacks, and `needed` are copied. All
+  // other memory is read later, as it is then.
+  bool briefly = false;
+  std::span<const std::pair<Address, Address>> needed = {};
   std::string temp_dir;
   Watch watch;
 };
@@ -36,6 +43,10 @@ public:
   // Lets the process go on; memory not read until then cannot be read any more. Does nothing if the process was not
   // stopped.
   void release();
+  // Returns the OS ids of the threads that were on a processor, or ready for one, just before a brief stop.
+  const std::set<u64> &running() const { return running_; }
+  // Returns the memory that has been read so far and that the process can change, by address.
+  std::vector<std::pair<Address, Address>> fetched() const;
   // Returns how long the process has stood still so far; nullopt if it was not stopped.
   std::optional<double> pause_seconds() const;
 
@@ -43,12 +54,16 @@ private:
   void read_identity(u64 pid);
   void read_maps(u64 pid, const std::string &temp_dir);
   void read_threads(u64 pid);
+  void find_running();
+  void copy_needed(std::span<const std::pair<Address, Address>> needed);
 
   const u64 pid_;
   std::optional<StoppedProcess> stopped_;
   std::unique_ptr<Target> target_;
   std::shared_ptr<LiveMemory> memory_;
   u16 machine_ = 0;
+  std::set<u64> running_;
+  std::vector<std::pair<Address, Address>> changing_; // mappings that can be written to
   bool copied_ = false, released_ = false;
 };
 

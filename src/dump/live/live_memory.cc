@@ -151,6 +151,19 @@ u64 LiveMemory::fetch_run(const Stretch &stretch, Address address, u64 first,
   return std::min(done + 1, run);
 }
 
+std::vector<std::pair<Address, Address>> LiveMemory::fetched() const {
+  std::vector<std::pair<Address, Address>> out;
+  for (const Piece &piece : pieces_)
+    for (Address at = piece.start; at < piece.end; at += page_size_)
+      if (state((piece.place + (at - piece.start)) / page_size_) == State::here) {
+        if (!out.empty() && out.back().second == at)
+          out.back().second += page_size_;
+        else
+          out.emplace_back(at, at + page_size_);
+      }
+  return out;
+}
+
 void LiveMemory::set(u64 first, u64 count, State state) {
   for (u64 page = first; page < first + count; ++page)
     pages_[page].store(static_cast<u8>(state), std::memory_order_release);

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace dnheap {
@@ -39,6 +40,8 @@ public:
   u64 copy(Bytes bytes, std::byte *out) override;
   // Fetches all of it, in parallel; pages equal to a file's are only marked. Throws Interrupted.
   void fetch_all(unsigned threads, const Watch &watch);
+  // Returns what has been fetched so far, by address.
+  std::vector<std::pair<Address, Address>> fetched() const;
   u64 size() const { return mapped_->bytes().size(); }
   // From now on only fetched memory is available, since the process runs again.
   void freeze() { frozen_ = true; }

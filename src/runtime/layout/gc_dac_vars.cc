@@ -116,9 +116,10 @@ constexpr const char *heap_fields[] = {"AllocAllocated",
 constexpr const char *segment_fields[] = {"Allocated", "Committed",           "Reserved", "Used", "Mem", "Flags",
                                           "Next",      "BackgroundAllocated", "Heap"};
 
-class Table {
+class VariableTable {
 public:
-  Table(const Memory &memory, Address address) : memory_(memory), p_(memory.format().pointer_size), address_(address) {}
+  VariableTable(const Memory &memory, Address address)
+      : memory_(memory), p_(memory.format().pointer_size), address_(address) {}
 
   u64 generation_size() const { return memory_.try_pointer(address_ + (p_ == 8 ? 8 : 4)).value_or(0); }
   u64 generation_count() const { return memory_.try_pointer(address_ + (p_ == 8 ? 16 : 8)).value_or(0); }
@@ -181,7 +182,7 @@ FoundTable find_table(const Derivation &derivation) {
       u8 major = static_cast<u8>(range.bytes[at - range.address]);
       if (major == 0 || major > 8)
         continue;
-      Table table(derivation.memory, at);
+      VariableTable table(derivation.memory, at);
       if (!table.has_signature())
         continue;
       with_signature.push_back(at);
@@ -213,7 +214,7 @@ std::optional<u32> constant(const Derivation &d, Address at) {
   return here ? here : d.target.initial.try_load<u32>(at);
 }
 
-void set_identifiers(Derivation &d, const Table &table) {
+void set_identifiers(Derivation &d, const VariableTable &table) {
   auto offsets = table.variable(generation_field_offsets);
   std::string text = table.variable(g_heaps).value_or(0) ? "server" : "workstation";
   // With regions, a generation has no allocation start. The build variant cannot be used: it is always 2 in 8.0 and
@@ -227,7 +228,7 @@ void set_identifiers(Derivation &d, const Table &table) {
   d.descriptor.set_text("GCIdentifiers", text, Origin::discovered);
 }
 
-void set_types(Derivation &d, const Table &table) {
+void set_types(Derivation &d, const VariableTable &table) {
   ContractDescriptor &to = d.descriptor;
   i64 p = static_cast<i64>(d.pointer_size);
   auto set_listed = [&](Variable list, const char *type, std::span<const char *const> fields) {
@@ -259,7 +260,7 @@ void set_types(Derivation &d, const Table &table) {
 } // namespace
 
 void derive_gc_at(Derivation &d, Address address, Address end) {
-  Table table(d.memory, address);
+  VariableTable table(d.memory, address);
   if (!table.has_signature())
     throw Error("GcDacVars, the GC's table for debuggers, is not at " + hex(address) +
                 ": the process had not started, or the dump is damaged");
@@ -287,7 +288,7 @@ void derive_gc_at(Derivation &d, Address address, Address end) {
 
 Address derive_gc(Derivation &d) {
   FoundTable found = find_table(d);
-  bool adjacent = Table(d.memory, found.table).self_pointer() == found.pointer;
+  bool adjacent = VariableTable(d.memory, found.table).self_pointer() == found.pointer;
   derive_gc_at(d, found.table, adjacent ? found.pointer : 0);
   return found.pointer;
 }

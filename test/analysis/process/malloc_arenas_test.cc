@@ -3,6 +3,7 @@
 #include "support/malloc_writer.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 namespace dnheap::test {
@@ -10,7 +11,9 @@ namespace {
 
 using Use = MallocWriter::Use;
 
-void add_chunks(MallocWriter &malloc, u64 seed, u32 count) {
+// Returns the blocks in use: what malloc returned for each, and the end of its room.
+std::map<Address, Address> add_chunks(MallocWriter &malloc, u64 seed, u32 count) {
+  std::map<Address, Address> out;
   std::mt19937_64 random(seed);
   std::vector<bool> last_was_free(malloc.heaps.size());
   for (u32 i = 0; i < count; ++i) {
@@ -20,10 +23,14 @@ void add_chunks(MallocWriter &malloc, u64 seed, u32 count) {
       use = Use::used; // two free neighbours would be one
     last_was_free[heap] = use == Use::free;
     const u64 size = use == Use::fast ? 32 + 16 * (random() % 7) : 32 + 16 * (random() % 60);
-    malloc.chunk(heap, size, use);
+    const Address at = malloc.chunk(heap, size, use);
+    if (use == Use::used)
+      out[at + 16] = at + size + 8;
   }
   for (u32 heap = 0; heap < malloc.heaps.size(); ++heap) // what lies in front of the top is in use
-    malloc.chunk(heap, 64, Use::used);
+    if (const Address at = malloc.chunk(heap, 64, Use::used))
+      out[at + 16] = at + 64 + 8;
+  return out;
 }
 
 void expect_sums(const MallocArenas &found, const MallocWriter &malloc, bool has_lists = true) {
@@ -64,6 +71,28 @@ TEST(MallocArenas, AreReadAsTheyWereWritten) {
         cached += sums.cached;
       EXPECT_GT(cached, 0u);
     }
+}
+
+TEST(MallocArenas, BlocksInUseAreListed) {
+  for (u64 seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    MallocWriter malloc(2);
+    const std::map<Address, Address> written = add_chunks(malloc, seed, 400);
+    const std::unique_ptr<Target> target = malloc.target();
+    std::map<Address, Address> listed;
+    const MallocArenas found = find_malloc_arenas(*target, 1 << 20);
+    for (const MallocBlock &block : found.in_use)
+      listed[block.start] = block.end;
+    u64 chunks = 0;
+    for (const MallocHeap &heap : found.heaps)
+      chunks += heap.chunks;
+    EXPECT_EQ(listed.size(), chunks);
+    for (const auto &[start, end] : written)
+      EXPECT_EQ(listed[start], end) << std::hex << start;
+    EXPECT_LE(listed.size(), written.size() + found.heaps.size()); // and what fills a heap up
+    EXPECT_EQ(find_malloc_arenas(*target, 5).in_use.size(), 5u);
+    EXPECT_EQ(find_malloc_arenas(*target).in_use.size(), 0u);
+  }
 }
 
 // A dump that holds only heaps: the arenas are found by their shape. Lists of small chunks are then not known of the

@@ -51,7 +51,7 @@ public:
                         .stored_end = base + bytes_.size(),
                         .readable = true,
                         .writable = true}};
-    return find_mallocng(target);
+    return find_mallocng(target, 100);
   }
 
 private:
@@ -104,6 +104,31 @@ TEST(Mallocng, AGroupThatBeginsFurtherBehind) {
   const std::optional<MallocArenas> found = malloc.find();
   ASSERT_TRUE(found);
   EXPECT_EQ(sums(*found).blocks, 7u + 4u);
+}
+
+// A block has the size that was asked for: its slot without the header of the next one, and without the rest, whose
+// size is in its own header or, from 5 bytes on, before its end.
+TEST(Mallocng, BlocksHaveTheSizeThatWasAskedFor) {
+  Mallocng malloc;
+  malloc.group(0, malloc.groups, 0b11111010, 7, 15, 1); // two of 8 slots of 496 bytes
+  const Address first = malloc.groups + 16, third = first + 2 * 496;
+  malloc.put(first - 3, u8{3 << 5});
+  malloc.put(third - 3, u8{7 << 5}); // begins 32 bytes later
+  malloc.put(third - 2, u16{2});
+  malloc.put(third + 32 - 3, u8{5 << 5 | 2});
+  malloc.put(third + 496 - 8, u32{100});
+  malloc.group(100, malloc.groups + page, 0, 0, 63, 2);
+  malloc.put(malloc.groups + page + 16 - 3, u8{5 << 5});
+  malloc.put(malloc.groups + 3 * page - 8, u32{1000});
+  const std::optional<MallocArenas> found = malloc.find();
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->in_use.size(), 3u);
+  EXPECT_EQ(found->in_use[0].start, first);
+  EXPECT_EQ(found->in_use[0].end, first + 496 - 4 - 3);
+  EXPECT_EQ(found->in_use[1].start, third + 32);
+  EXPECT_EQ(found->in_use[1].end, third + 496 - 4 - 100);
+  EXPECT_EQ(found->in_use[2].start, malloc.groups + page + 16);
+  EXPECT_EQ(found->in_use[2].end, malloc.groups + 3 * page - 4 - 1000);
 }
 
 TEST(Mallocng, RecordsThatLieAreLeftOut) {

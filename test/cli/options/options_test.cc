@@ -97,19 +97,40 @@ TEST(Options, SubjectsThatAreWords) {
     EXPECT_EQ(parse_line(line).target, "core") << line;
   }
   EXPECT_EQ(parse_line("inspect events -p 12").target, "--pid=12");
+  EXPECT_EQ(parse_line("inspect -p 12").target, "--pid=12");
   EXPECT_EQ(parse_line("inspect timers timers").target, "timers");
   EXPECT_EQ(parse_line("inspect list core").target, "core");
   for (const char *line : {"inspect", "inspect list"})
     EXPECT_EQ(parse_line(line).target, "") << line;
-  const std::string usage = "usage: dnheap inspect [NAME TARGET] [options]";
+  const std::string usage = "usage: dnheap inspect [NAME] [TARGET] [options]";
   EXPECT_EQ(error_of("inspect core"), "which inspector? 'core' is none of timers, events, list; " + usage);
   EXPECT_EQ(error_of("inspect event core"),
             "which inspector? 'event' is none of timers, events, list, did you mean 'events'?");
   EXPECT_EQ(error_of("inspect shop.core event"),
             "which inspector? 'event' is none of timers, events, list, did you mean 'events'?");
-  EXPECT_EQ(error_of("inspect -p 12"), "which inspector? one of timers, events, list; " + usage);
   EXPECT_EQ(error_of("inspect timers"), "which dump? " + usage);
   EXPECT_EQ(error_of("inspect timers a b"), "unexpected 'b'; " + usage);
+}
+
+TEST(Options, SubjectsThatMayBeLeftOut) {
+  auto parse = [&](const std::vector<std::string_view> &words) { return parse_options(words, fake_verbs); };
+  EXPECT_EQ(parse({"inspect", "some/core"}).target, "some/core");
+  EXPECT_EQ(parse({"inspect", "some/core"}).question.subject, "");
+  EXPECT_EQ(parse({"inspect", "-p", "12"}).target, "--pid=12");
+  EXPECT_EQ(parse({"inspect"}).target, "");
+  EXPECT_THROW(parse({"inspect", "tmers"}), UsageError); // neither an inspector nor a file
+  EXPECT_THROW(parse({"inspect", "tmers", "some/core"}), UsageError);
+}
+
+TEST(Options, SubjectsWhereAProcessIsNeeded) {
+  std::vector<Verb> verbs(std::begin(fake_verbs), std::end(fake_verbs));
+  verbs[0].needs_process = true;
+  verbs[0].subject = "TIME", verbs[0].subject_is_optional = true;
+  const std::string name(verbs[0].name);
+  EXPECT_EQ(parse_options(std::vector<std::string_view>{name, "-p", "12", "10s"}, verbs).question.subject, "10s");
+  EXPECT_EQ(parse_options(std::vector<std::string_view>{name, "-p", "12"}, verbs).target, "--pid=12");
+  EXPECT_THROW(parse_options(std::vector<std::string_view>{name, "core"}, verbs), UsageError);
+  EXPECT_THROW(parse_options(std::vector<std::string_view>{name}, verbs), UsageError);
 }
 
 TEST(Options, AnEmptyNameIsNoFiles) {
@@ -217,7 +238,7 @@ TEST(Options, WrongUsageNamesTheWordAndTheNearestRightOne) {
       {"stat core --gen 3", "--gen: '3' is none of gen0, gen1, gen2, loh, poh, frozen"},
       {"stat core --gen gen3", "--gen: 'gen3' is none of gen0, gen1, gen2, loh, poh, frozen, did you mean 'gen0'?"},
       {"stat core --format xml",
-       "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson, addresses"},
+       "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson, addresses, folded, speedscope"},
       {"stat core --sort byts", "--sort: 'byts' is none of bytes, count, did you mean 'bytes'?"},
       {"segments core --table types", "--table: 'types' is none of segments, generations"},
       {"contract core --gen gen0", "'contract' does not take --gen; these verbs do: stat, objects"},

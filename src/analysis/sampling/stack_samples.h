@@ -1,0 +1,70 @@
+// StackSamples: what the threads of a process were doing at many moments: their stacks, what they waited for, and who
+// had the locks that others waited for. Costs what following all managed stacks costs, per sample; keeps each different
+// stack once, as numbers of methods, and stops keeping new ones at a limit. Not for several threads at once.
+#pragma once
+#include "report/table.h"
+#include "runtime/facts/thread_data.h"
+#include "snapshot/snapshot.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace dnheap {
+
+struct WalkedStack;
+struct StackFrame;
+
+class StackSamples {
+public:
+  // Adds one sample. `running`: the OS ids of threads that were on a processor, or ready for one, at that moment.
+  void add(const Snapshot &snapshot, const std::set<u64> &running);
+
+  u64 samples() const { return samples_; }
+  // Returns what stands out, in sentences: where threads run, and which locks they wait for, with the holder's place.
+  std::vector<std::string> findings() const;
+  // `threads`: one row for each thread: how often it was seen, how often running, and where mostly.
+  report::Table threads_table() const;
+  // `locks`: one row for each kind of lock that was waited for.
+  report::Table locks_table() const;
+  // `stacks`: each different stack with the number of times it was seen, for data formats.
+  report::Table stacks_table() const;
+  // `running` and `waiting`: the same as trees, for people.
+  std::vector<report::Table> tree_tables() const;
+  // What is unknown, and in how many samples.
+  const std::map<std::string, u64> &problems() const { return problems_; }
+
+private:
+  using Counts = std::map<std::string, u64>; // by text: samples
+  struct ThreadSeen {
+    std::string name;
+    u64 samples = 0, running = 0;
+    Counts places, running_places, waits;
+  };
+  struct LockSeen {
+    u64 samples = 0;           // in which threads waited for it
+    u64 waiters = 0, most = 0; // of all samples together, of one
+    Counts holders;            // "thread 4711 (worker) in Shop.Cart.Pay"
+  };
+  struct StackSeen {
+    u64 waiting = 0, running = 0;
+  };
+
+  u32 number_of(const std::string &method);
+  std::vector<std::string> methods_of(const std::vector<u32> &stack) const;
+
+  u64 samples_ = 0;
+  u64 left_out_ = 0; // stacks that were not kept
+  u64 running_ = 0;  // threads of all samples that ran
+  std::vector<std::string> methods_;
+  std::unordered_map<std::string, u32> numbers_;
+  std::map<std::vector<u32>, StackSeen> stacks_; // methods, innermost first
+  std::map<u64, ThreadSeen> threads_;            // by OS id
+  std::map<std::string, LockSeen> locks_;        // by text: "Monitor of Shop.Cache"
+  Counts running_in_;                            // the program's innermost method of threads that ran
+  std::map<std::string, u64> problems_;
+};
+
+} // namespace dnheap
