@@ -26,6 +26,8 @@ WAYS = {
     "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),
     "event_handlers": ("probable", 5000, ["5,000 handlers were added to Shop.PriceFeed.Changed", "5,000 × Shop.View.OnChanged"]),
+    "cancellation_registrations": ("probable", 5000, ["5,000 callbacks wait for one CancellationTokenSource, held by static Shop.Program.stop,",
+                                                       "3,000 × a lambda in Registrations of Shop.Program"]),
     "http_clients": ("probable", 300, ["300 HttpClients", "held by static Shop.Program.kept."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, ["40 requests are in flight, and 40 calls of Shop.Bank.AskAsync wait for one thing (TaskCompletionSource)."]),

@@ -17,6 +17,7 @@ constexpr FindingRule rules[] = {
     {"timers", find_kept_timers},
     {"events", find_kept_handlers},
     {"connections", find_kept_clients},
+    {"cancellation tokens", find_kept_registrations},
     {"native memory", find_kept_blocks},
 };
 

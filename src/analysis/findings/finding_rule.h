@@ -35,6 +35,7 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_blocks(const Evidence &evidence, std::vector<Finding> &out);
 
 } // namespace dnheap

@@ -140,6 +140,25 @@ namespace Shop
             }
         }
 
+        static readonly CancellationTokenSource stop = new();
+        static int stopped;
+
+        static void Registrations()
+        {
+            for (int i = 0; i < 3000; ++i)
+            {
+                CancellationTokenRegistration registration = stop.Token.Register(() => ++stopped);
+                if (isHealthy)
+                    registration.Dispose();
+            }
+            for (int i = 0; i < 2000; ++i)
+            {
+                CancellationTokenSource linked = CancellationTokenSource.CreateLinkedTokenSource(stop.Token);
+                if (isHealthy)
+                    linked.Dispose();
+            }
+        }
+
         static void Clients()
         {
             var handler = new SocketsHttpHandler();
@@ -204,6 +223,7 @@ namespace Shop
                 "open_scopes" => OpenScopes,
                 "many_timers" => Timers,
                 "event_handlers" => Handlers,
+                "cancellation_registrations" => Registrations,
                 "http_clients" => Clients,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => WaitingRequests,

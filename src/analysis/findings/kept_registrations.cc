@@ -1,0 +1,88 @@
+// Very many callbacks that wait for one CancellationTokenSource to be cancelled.
+#include "analysis/findings/finding_rule.h"
+#include "analysis/names/compiled_names.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/held_by.h"
+#include "analysis/shapes/typed_objects.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 least_registrations = 1000; // of one source
+// A registration that was disposed of stays as a node without a callback, for the next one.
+constexpr const char *node = "System.Threading.CancellationTokenSource+CallbackNode";
+constexpr const char *linked = "System.Threading.CancellationTokenSource+Linked";
+
+struct Registrations {
+  u64 count = 0;
+  std::vector<Address> parts;         // its nodes, and the object between them and the source
+  std::map<std::string, u64> targets; // what they call, in words
+};
+
+// Returns what a node calls: a method; for a linked source, its type.
+std::string target_of(const Snapshot &snapshot, FieldReader &fields, Address object, Address callback) {
+  const Runtime &runtime = snapshot.runtime();
+  const Address state = fields.reference_or_null(object, "CallbackState");
+  if (state && runtime.types().name(fields.type_of(state)).starts_with(linked))
+    return "sources linked to it";
+  for (const Address one : {state, callback}) // the state is what Register() was given, if that is an Action
+    for (const DelegateTarget &target : runtime.fields().delegate_targets(one, fields.type_of(one), 1))
+      if (!target.method.empty())
+        return method_in_words(target.method);
+  return "methods without a name";
+}
+
+} // namespace
+
+void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out) {
+  const Snapshot &snapshot = evidence.snapshot;
+  auto is_node = [&](Address mt) { return snapshot.runtime().types().name(mt) == node; };
+  if (count_that(snapshot, is_node) < least_registrations)
+    return;
+  FieldReader fields(snapshot.runtime());
+  std::map<Address, Registrations> by_source;
+  for (const TypedObject &one : objects_that(snapshot, is_node)) {
+    const Address callback = fields.reference_or_null(one.address, "Callback"),
+                  of = fields.reference_or_null(one.address, "Registrations"),
+                  source = of ? fields.reference_or_null(of, "Source") : 0;
+    if (!source)
+      continue;
+    Registrations &registrations = by_source[source];
+    registrations.parts.push_back(one.address);
+    if (registrations.parts.size() == 1)
+      registrations.parts.push_back(of);
+    if (!callback)
+      continue;
+    ++registrations.count;
+    ++registrations.targets[target_of(snapshot, fields, one.address, callback)];
+  }
+  for (const auto &[source, of] : by_source) {
+    if (of.count < least_registrations)
+      continue;
+    HeldBy holders(snapshot, {{source, 1}}, of.parts);
+    const std::string held_by = holders.of(source);
+    if (held_by == HoldingFields::nobody_text)
+      continue;
+    const auto most = std::max_element(of.targets.begin(), of.targets.end(),
+                                       [](const auto &a, const auto &b) { return a.second < b.second; });
+    out.push_back({.kind = "cancellation_registrations",
+                   .harm = Harm::resource,
+                   .text = fmt::format("{} callbacks wait for one CancellationTokenSource, held by {}, to be "
+                                       "cancelled: {} × {}. Each stays, and keeps what it calls alive, until its "
+                                       "registration, or the linked source, is disposed of.",
+                                       count_text(of.count), holder_in_words(snapshot, held_by, source),
+                                       count_text(most->second), most->first),
+                   .count = of.count,
+                   .example = source,
+                   .verb = "path",
+                   .options = " " + hex(source)});
+  }
+}
+
+} // namespace dnheap
