@@ -16,7 +16,7 @@ public:
   enum class Kind : std::uint8_t { absent, boolean, integer, real, text, list, record };
   Kind kind() const;
   bool is_absent() const { return kind() == Kind::absent; }
-  // Nullopt if the value is of another kind. number(): integers from 0 on, and addresses; real(): any number.
+  // Nullopt if the value is of another kind. number(): non-negative integers, and addresses; real(): any number.
   std::optional<bool> boolean() const;
   std::optional<std::uint64_t> number() const;
   std::optional<double> real() const;

@@ -1,7 +1,8 @@
-// Question: what a verb is asked beyond its target, as typed values. QuestionOption: the option that sets such a value;
-// the command line, the explorer's requests, the C interface and agents' tools all parse options by the same table. A
-// verb lists, as Takes, the members of Question that it uses; setting any other is wrong usage. Words of
-// Question::sort, by and table are keys of the answer's own columns and tables. Plain data; any thread.
+// Question: the subject and the options that a verb is given beyond its target, as typed values.
+// QuestionOption: the option that sets a value of a Question; the command line, the explorer's requests, the C
+// interface and agents' tools all parse options by the same table. A verb lists, as Takes, the members of Question that
+// it uses; setting any other member is wrong usage. Words of Question::sort, by and table are keys of the answer's own
+// columns and tables. Plain data; any thread.
 #pragma once
 #include "dnheap/address.h"
 

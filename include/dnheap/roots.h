@@ -15,12 +15,13 @@ struct Root {
   Address slot = {};   // where the reference lies; null: in a register
   Address object = {}; // the object it leads to
   RootKind kind = RootKind::handle;
-  std::string kind_text = {}; // "handle:strong", "finalizer", "static", "thread_static", "com", "stack_conservative"
-  std::string name = {};      // "Shop.Cache._items"; empty: none
-  std::string thread = {};    // "thread 4711"; empty: no thread
-  bool conservative = false;  // found by a conservative scan: the word may be no reference
-  bool interior = false;      // leads into the object, not to its beginning
-  bool pinned = false;        // the object cannot be moved
+  // "handle:strong", "finalizer", "static", "thread_static", "com", "stack", "stack_conservative".
+  std::string kind_text = {};
+  std::string name = {};     // "Shop.Cache._items"; empty: none
+  std::string thread = {};   // "thread 4711"; empty: no thread
+  bool conservative = false; // found by a conservative scan: the word may be no reference
+  bool interior = false;     // leads into the object, not to its beginning
+  bool pinned = false;       // the object cannot be moved
 };
 
 class Roots {

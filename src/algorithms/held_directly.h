@@ -1,6 +1,6 @@
-// HeldDirectly: the objects whose dominator refers to them. Most objects are such. Any other referrer of such an object
-// lies below the dominator, so no path from a root through it is shorter. Costs one look at each reference and three
-// random memory reads per reference; 1.5 bits per object. Immutable; any thread.
+// HeldDirectly: the objects whose dominator refers to them. Most objects are in this set. Any other referrer of such an
+// object lies below the dominator, so no path from a root through it is shorter. Costs one look at each reference and
+// three random memory reads per reference; 1.5 bits per object. Immutable; any thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "algorithms/object_bits.h"

@@ -40,7 +40,7 @@ private:
   u64 count_ = 0;
 };
 
-// The word after the target on the command line. Converts to false if the verb takes no such word.
+// The word after the target on the command line. Converts to false if the verb takes no subject.
 struct SubjectWords {
   const char *name = nullptr; // its name in the help: "ADDR"
   const char *asked = "";     // "which object?"

@@ -26,14 +26,14 @@ public:
   // Puts the note before all others.
   void add_first(Note note);
 
-  // Returns the same notes, and lowers graver effects to this one: what a reader could not find may change other
-  // answers more than this one.
+  // Returns the same notes, with graver effects lowered to `effect`: what a reader could not find may change other
+  // answers more than the caller's.
   Notes up_to(Effect effect) const;
 
   // True if a note has an effect.
   bool have_effect() const;
   bool have_effect_on(Subject subject) const;
-  // True if a note with an effect is about something else than this subject.
+  // True if a note with an effect is about another subject.
   bool have_effect_beyond(Subject subject) const;
   // Null if no note has this key, or this text.
   Note *find(std::string_view key);

@@ -291,7 +291,7 @@ int dnheap_next(dnheap_rows *rows, void *buffer, size_t row_size, size_t capacit
     const std::shared_ptr<Opened> opened = rows->opened;
     opened->run([&] {
       if (rows->rows && (row_size < rows->rows->smallest_row() || row_size > 1 << 16 || row_size % 8))
-        throw dnheap::UsageError("dnheap_next: row_size is not the size of such a row");
+        throw dnheap::UsageError("dnheap_next: row_size does not match the size of this table's row type");
       std::unique_ptr<Rows> taken = std::move(rows->rows); // if filling fails, these rows are at their end
       const std::size_t filled = taken ? taken->fill(static_cast<std::byte *>(buffer), row_size, capacity) : 0;
       rows->rows = std::move(taken);

@@ -5,7 +5,7 @@
 namespace dnheap::cli {
 
 std::string general_help(std::span<const Verb> verbs);
-// Lists the questions of `dnheap shell`.
+// Returns the help of `dnheap shell`: what each line may ask.
 std::string shell_help(std::span<const Verb> verbs);
 std::string verb_help(const Verb &verb);
 // Returns the help text, or the manual page, that the options ask for.

@@ -331,8 +331,8 @@ private:
       target_.memory.ignore_top_byte();
   }
 
-  // Layout: the number of pieces, the place of the first one's bytes, then {start, size} of each; their bytes follow
-  // each other.
+  // Layout: the number of ranges, the file offset of the first range's bytes, then {start, size} of each range. The
+  // bytes of all ranges are contiguous in the file.
   void read_memory64() {
     Bytes list = stream(memory64_list);
     if (list.size() < 16)

@@ -16,8 +16,8 @@ namespace dnheap::explore {
 struct HttpRequest {
   std::string path;                              // after the secret part: "" or "api/state", percent-decoded
   std::multimap<std::string, std::string> query; // percent-decoded
-  // Becomes true within a tenth of a second after the client has closed its sending half. Most such clients have left;
-  // some still wait for the answer. The server cannot distinguish the two.
+  // Becomes true within a tenth of a second after the client has closed its sending half. Most of these clients have
+  // left; some still wait for the answer. The server cannot distinguish the two.
   std::shared_ptr<const std::atomic<bool>> hung_up = nullptr;
 };
 

@@ -44,9 +44,9 @@ public:
   std::span<const Gap> gaps() const { return gaps_; }
   // True if a segment's used part contains this address. O(log segments).
   bool holds(Address address) const;
-  // True if a frozen segment's used part contains it: the GC never collects objects there. The same cost.
+  // True if a frozen segment's used part contains this address: the GC never collects objects there. O(log segments).
   bool is_frozen(Address address) const;
-  // Return Σ (end − start) of all segments, and the part of it taken by allocation contexts.
+  // Return Σ (end − start) of all segments, and the part of that sum taken by allocation contexts.
   u64 segment_bytes() const { return segment_bytes_; }
   u64 context_bytes() const { return context_bytes_; }
   u32 context_count() const { return context_count_; }

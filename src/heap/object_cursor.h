@@ -15,7 +15,7 @@ public:
   const Object *next();
   // Returns the MethodTable of the object that next() returned.
   Address method_table() const { return types_.method_table(batch_[position_ - 1].type); }
-  u32 type() const { return batch_[position_ - 1].type; } // numbers from 0 on, one for each MethodTable
+  u32 type() const { return batch_[position_ - 1].type; } // numbered from 0, one number for each MethodTable
   GCSegmentGeneration generation() const { return heap_.ranges()[range_].generation; }
 
 private:

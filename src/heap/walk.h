@@ -71,7 +71,7 @@ std::optional<u64> guess_object_start(Bytes bytes, u64 from, u64 window, u64 ali
 
 // Returns the first position in [from, until) where an object begins that ends by `limit` and has zeros where every
 // valid object has them. On 64 bits, zeros are in that half of the word before the object that is not its header, and
-// behind an array's length. On 32 bits, the header is zero unless it has a lock or a hash code. Used to resume a walk:
+// after an array's length. On 32 bits, the header is zero unless it has a lock or a hash code. Used to resume a walk:
 // after a half-made object, only few valid objects may come before the next half-made one, and each counts. Looks at
 // each word once.
 std::optional<u64> find_object_start(Bytes bytes, u64 from, u64 until, u64 limit, u64 alignment, TypeTable &types,
@@ -84,7 +84,7 @@ class RangeBytes {
 public:
   RangeBytes(const ObjectRange &range, const Memory &memory, std::vector<std::byte> &buffer);
 
-  // False if it lies in several pieces that cannot be gathered.
+  // Returns false if the range lies in several pieces and they cannot be gathered.
   bool are_known() const { return !whole_.empty(); }
   struct Block {
     Bytes bytes;

@@ -16,7 +16,7 @@ struct BundledFile {
   std::string path;
 };
 
-// Empty if the file is not such a program, or if its list is damaged.
+// Empty if the file is not a single-file program, or if its list is damaged.
 std::vector<BundledFile> read_bundle(Bytes file);
 
 } // namespace dnheap

@@ -17,8 +17,8 @@ public:
 
   // Returns the indices of the conditions for which a core is to be taken now.
   std::vector<u64> due(std::span<const Level> levels, double now);
-  // Call taken() after a core was taken: it counts for all conditions that are true. Call failed() after no core could
-  // be taken.
+  // Call taken() after a core was taken: the core counts for all conditions that are true. Call failed() after no core
+  // could be taken.
   void taken(std::span<const Level> levels, double now);
   void failed(double now);
 

@@ -1,6 +1,6 @@
 // KeptCores: the folder that `watch` writes to: makes names for new cores, and limits their number. Only files with
-// such names are ever removed, so a renamed core stays. Only one program at a time may use a folder. Each call looks at
-// the folder. Not for several threads at once.
+// names of this form are ever removed, so a renamed core stays. Only one program at a time may use a folder. Each call
+// looks at the folder. Not for several threads at once.
 #pragma once
 #include "base/host/folder_lock.h"
 #include "base/integers.h"
@@ -30,8 +30,8 @@ private:
   FolderLock lock_;
 };
 
-// True if `name` begins with the name of a core that `watch` made. `ending` receives the rest of it: files that are
-// still being written have one.
+// True if `name` begins with the name of a core that `watch` made. `ending` receives the rest of the name: files that
+// are still being written have one.
 bool is_core_name(std::string_view name, std::string_view &ending);
 std::string utc_text(u64 time, bool compact = false); // 2026-11-25T02:10:07Z, 20261125T021007Z
 

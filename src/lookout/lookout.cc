@@ -90,7 +90,7 @@ void Lookout::watch(WatchedProcess &process) {
     clock_.sleep(static_cast<double>(options_.every));
   }
   Event ended = event(Event::Kind::ended, process.pid());
-  ended.reason = count_text(taken_) + (taken_ == 1 ? " core was taken of it" : " cores were taken of it");
+  ended.reason = count_text(taken_) + (taken_ == 1 ? " core was written" : " cores were written");
   options_.tell(ended);
 }
 

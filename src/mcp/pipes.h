@@ -18,7 +18,7 @@ public:
 
   // Waits at most so long. `bytes`: the input, at most 64 KiB. After the input's end it waits for the reader to go.
   Event wait(int milliseconds, std::string &bytes);
-  // Writes all of it. Returns 0 or an errno; EPIPE: nobody reads it any more.
+  // Writes the whole text. Returns 0 or an errno; EPIPE: nobody reads the pipe any more.
   int write(std::string_view text);
 
 private:

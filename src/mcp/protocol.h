@@ -26,7 +26,7 @@ struct ToolResult {
   bool is_error = false;
 };
 
-// A tool to be called, with the answer sent when it is done.
+// A client's request to call a tool. The answer is sent later, when the call is done.
 struct Call {
   Json id = {};
   std::string tool = {};

@@ -10,7 +10,7 @@
 namespace dnheap {
 
 // A module's metadata and the owner of its bytes: null if they lie in the dump, else a copy assembled from several
-// pieces of it.
+// pieces of the dump.
 struct ModuleMetadata {
   Metadata metadata;
   std::shared_ptr<const void> storage;

@@ -3,7 +3,7 @@
 //   System.Collections.Generic.Dictionary<System.String, System.Int32>+Entry[]
 //
 // * The namespace and a dot; enclosing types outermost first, with '+' between; arguments, with ", " between, stand
-//   behind the type that introduced the parameters, not behind the last one.
+//   after the type that introduced the parameters, not after the last one.
 // * A name's arity mark (`2) is dropped when it equals the number of parameters that this very level introduces;
 //   otherwise it is part of the name. Names without the mark (F#, obfuscators) get their arguments all the same.
 // * Unknown arguments are called T1, T2, ..., beginning with T1 at every level.
@@ -42,7 +42,7 @@ struct TypeNamePart {
 };
 
 // Returns the type and its enclosing types, outermost first; nesting deeper than 64 levels, or circular, is cut.
-// `type`: a TypeDef, or a TypeRef (whose arity only its name states). Empty if there is no such row.
+// `type`: a TypeDef, or a TypeRef (whose arity only its name states). Empty if the metadata has no row for `type`.
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type);
 
 // Makes the part of a level of which only the name is known: its mark gives the number of parameters.

@@ -26,7 +26,7 @@ struct BadHeader {
   Address object = 0;
   HeaderProblem problem = HeaderProblem::index_zero;
   u32 header = 0;
-  Address other = 0;  // for not_its_own: the sync block's object; 0: it is free
+  Address other = 0;  // for not_its_own: the sync block's object; 0: the sync block is free
   u32 sync_block = 0; // the one it names, or the table's for it
 };
 

@@ -1,6 +1,6 @@
 // ObjectFinder: finds the object that begins at an address or covers it, for pointers into objects. Costs a look-up in
 // the index and a read of the object's first two words. Not for several threads at once; the heap, its index and the
-// runtime must outlive it.
+// runtime must outlive the ObjectFinder.
 #pragma once
 #include "heap/type_table.h"
 #include "objects/object_index.h"

@@ -26,9 +26,10 @@ struct Root {
   bool interior = false;                  // the reference leads into the object, not to its beginning
   bool pinned = false;                    // the object cannot be moved
   u32 name = 0;                           // index into RootSet::names; 0: none
-  u32 thread = 0;                         // index into RootSet::threads + 1; 0: none
+  u32 thread = 0;                         // 1 + index into RootSet::threads; 0: none
 
-  // True if any word may be such a root by chance. Such roots own only objects that no other root reaches.
+  // True if any word may be a root of this kind by chance. Conservative roots own only objects that no other root
+  // reaches.
   bool is_conservative() const { return kind == RootKind::stack_conservative; }
 };
 
@@ -86,8 +87,8 @@ using ObjectAt = std::function<Address(Address)>;
 struct RootOptions {
   bool statics = true;
   bool stacks = true;
-  // True for objects that the GC never frees: if such an object is a dependent handle's key, the value is a root. Null:
-  // there are no such objects.
+  // True for objects that the GC never frees: if a frozen object is a dependent handle's key, the value is a root.
+  // Null: no object is frozen.
   std::function<bool(Address)> is_frozen = {};
   // True if an object begins there. A root that leads to no object means that the root or the object is damaged; what
   // it held looks dead, so it is reported in RootSet::notes. Null: not checked.

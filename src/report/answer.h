@@ -18,7 +18,7 @@ struct Completeness {
   std::vector<Gap> gaps;                 // not walked; text shows the first few
   Notes notes;                           // about odd or missing things
   u64 more_gaps = 0, more_gap_bytes = 0; // gaps that are not in the list
-  bool has_heap = true;                  // false: the dump holds only pieces of it, or nothing
+  bool has_heap = true;                  // false: the dump holds only pieces of the heap, or nothing
   u64 unsound = 0;                       // what `verify` found wrong
   u64 incomplete_records = 0;            // how many of the compared records are incomplete
 

@@ -87,17 +87,17 @@ void choose_readers(ContractDescriptor &descriptor, ReaderFamily family, std::sp
     if (known.empty() || published == descriptor.contracts.end() || lists(known, published->second))
       continue;
     const std::string versions =
-        "is of version " + printable(published->second, 100) + " in this target, and this dnheap reads " + known;
+        "is of version " + printable(published->second, 100) + " in this target, but dnheap reads only " + known;
     if (reader.otherwise == Unknown::refuse)
-      throw Error("the contract " + std::string(reader.contract) + " " + versions + " only: a newer dnheap is needed");
+      throw Error("the contract " + std::string(reader.contract) + " " + versions + ": a newer dnheap is needed");
     descriptor.missing[key_of(reader.contract)] =
         versions +
-        (reader.otherwise == Unknown::leave_out ? " only: it is not read" : ": it is read as " + newest_of(known));
+        (reader.otherwise == Unknown::leave_out ? ": it is not read" : ": it is read as " + newest_of(known));
   }
   for (const HeaderMask &mask : header_masks)
     if (const std::optional<u64> number = descriptor.try_number(mask.global); number && *number != mask.value)
       descriptor.missing[key_of("SyncBlock")] = "publishes " + std::string(mask.global) + " " + hex(*number) +
-                                                ", and this dnheap reads " + hex(mask.value) + " only: it is not read";
+                                                ", but dnheap reads only " + hex(mask.value) + ": it is not read";
 }
 
 const std::string *why_not_read(const ContractDescriptor &descriptor, std::string_view contract) {

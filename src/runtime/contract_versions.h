@@ -14,7 +14,7 @@ enum class ReaderFamily : u8 { core_clr, native_aot };
 // versions.
 void choose_readers(ContractDescriptor &descriptor, ReaderFamily family, std::span<const GcReader> more);
 
-// Returns why the contract is not read: its published version is unknown. Null: it is read.
+// Returns why the contract is not read: its published version is unknown. Null: the contract is read.
 const std::string *why_not_read(const ContractDescriptor &descriptor, std::string_view contract);
 // Throws Error with that reason if the contract is not read.
 void require_reader(const ContractDescriptor &descriptor, std::string_view contract);

@@ -62,7 +62,7 @@ public:
   static u64 align_object_size(u64 size, Format format, bool large) {
     return align_up(size, large ? 8 : format.pointer_size);
   }
-  // Returns where the object behind the one at `address` begins, if there is one: an allocation context that begins
+  // Returns where the object after the one at `address` begins, if there is one: an allocation context that begins
   // there holds no objects and is skipped. `aligned_size` is the size of the object at `address`; `contexts` are those
   // of all threads, the global one and each heap's for gen0, in any order.
   static Address get_potential_next_object_address(Address address, u64 aligned_size, GCSegmentGeneration generation,

@@ -11,7 +11,7 @@ namespace dnheap {
 
 class NamedFields : public Fields {
 public:
-  // `memory` must outlive it.
+  // `memory` must outlive this object.
   NamedFields(const Memory &memory, u64 pointer_size) : Fields(pointer_size), memory_(&memory) {}
 
   const std::vector<InstanceField> &instance_fields(Address method_table) override;

@@ -1,8 +1,8 @@
 // Runtime: a .NET runtime inside a target, of whatever kind: its descriptor, completed from the target's memory under
 // one set of names, and the contracts bound to it. One subclass per kind: CoreClr, NativeAot, CoreRt. Built once per
-// target in some 10 ms; holds references to the Target, which must outlive it. Functions that only some kinds support
-// are declared here, too; the other kinds return nothing. So code outside of runtime/ need not know the kind of a
-// runtime.
+// target in some 10 ms; holds references to the Target, which must outlive the Runtime. Functions that only some kinds
+// support are declared here, too; the other kinds return nothing. So code outside of runtime/ need not know the kind of
+// a runtime.
 #pragma once
 #include "base/notes.h"
 #include "contract/descriptor.h"
@@ -61,7 +61,7 @@ public:
   virtual std::vector<GCHeapSegment> heap_segments(Notes &notes) const;
   // Allocation contexts of generations, of threads, and the global one; null ones among them.
   virtual std::vector<AllocationContext> allocation_contexts(Notes &notes) const;
-  // Bytes that the GC keeps free behind each allocation context.
+  // Bytes that the GC keeps free after each allocation context.
   virtual u64 min_object_size() const { return 3 * u64{memory().format().pointer_size}; }
   virtual GCFlavour gc_flavour() const;
   // True if the GC was changing the heap. Nullopt: unknown, and the reason is added to `notes`.

@@ -1,6 +1,6 @@
 // TypeSystem: the facts that every kind of runtime has about a type: the size of its objects, and its name. A type is
 // given by the address in the first word of its objects. Implemented once per kind of runtime. The walk asks only when
-// it meets a type for the first time, so the virtual calls cost it nothing. object_layout() may be called from any
+// it reaches a type's first object, so the virtual calls cost the walk nothing. object_layout() may be called from any
 // thread, name() from one.
 #pragma once
 #include "base/integers.h"

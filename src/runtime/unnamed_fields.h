@@ -8,7 +8,7 @@ namespace dnheap {
 
 class UnnamedFields : public Fields {
 public:
-  // `types` must outlive it.
+  // `types` must outlive this object.
   UnnamedFields(const TypeSystem &types, u64 pointer_size) : Fields(pointer_size), types_(types) {}
 
   std::optional<ElementShape> elements(Address method_table) override;

@@ -20,8 +20,9 @@ class NativeFunctions {
 public:
   NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders);
 
-  // Returns "poll+0x4f"; empty: unknown. `is_return`: `ip` is a return address, so the call before it counts; the call
-  // may be its function's last instruction.
+  // Returns the function at `ip` and the distance from its beginning: "poll+0x4f"; empty: unknown. `is_return`: `ip` is
+  // a return address, so the function is the one that contains the call before `ip`: that call may be its last
+  // instruction.
   std::string find(const Module &module, Address ip, bool is_return = false);
 
 private:

@@ -144,8 +144,8 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
         return;
       }
   }
-  to.why = "there is no " + printable(name_in(named->path), most_of_name) +
-           " where it may be: give its folder with --symbols";
+  to.why = printable(name_in(named->path), most_of_name) +
+           " was not found in the usual places; give its folder with --symbols";
   for (const std::string &path : candidates(mapped, named->path))
     if (const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path)) {
       if (take(file->bytes(), file, id, to)) {

@@ -111,7 +111,7 @@ struct Target {
   std::vector<Module> modules; // sorted by base
   std::vector<Thread> threads;
   std::optional<TakenAt> taken;     // nullopt: unknown
-  std::optional<CrashSignal> crash; // nullopt: it was still running, or the container does not say
+  std::optional<CrashSignal> crash; // nullopt: the process was still running, or the container does not say
   std::map<u64, u64> auxv;          // ELF auxiliary vector, empty elsewhere
   std::vector<AbsentRange> absent;
   // The mapped stretches, as far as the container lists them; sorted by start. Mappings of files that were never

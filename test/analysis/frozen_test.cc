@@ -186,7 +186,7 @@ TEST(Frozen, CountsInVerify) {
     Snapshot snapshot(t.heap.target(), {});
     const std::string text = text_of(snapshot, "verify");
     EXPECT_TRUE(says(text, "1 PROBLEMS") && says(text, hex(t.frozen_bad))) << text;
-    EXPECT_TRUE(says(text, "1 more in dead objects")) << text;
+    EXPECT_TRUE(says(text, "1 more problem in unreachable objects")) << text;
   }
 }
 

@@ -96,7 +96,7 @@ TEST_F(WatchProgram, EndsWithTheProcess) {
       run_beside("-p " + pid + " --when 'rss>1T' --every 1 -o " + folder.path(), "kill -9 " + pid + "; wait $watch");
   EXPECT_EQ(result.exit_code, 6) << result.err;
   const std::string out = test::read_file(side.path("said"));
-  EXPECT_NE(out.find(" process " + pid + " has ended; 0 cores were taken of it\n"), out.npos) << out;
+  EXPECT_NE(out.find(" process " + pid + " has ended; 0 cores were written\n"), out.npos) << out;
   EXPECT_TRUE(files().empty());
 }
 

@@ -170,7 +170,7 @@ class Checks:
             before, rows = self.rss(target.pid), self.there.run("account", "-p", target.pid, "--exact").stdout.splitlines()
             after = self.rss(target.pid)
             (low, high), (kernels, _) = (next(([int(word.replace(",", "")) for word in row.split()[1:3]] for row in rows if text in row), [0, 0])
-                                         for text in ("total, without what is only reserved", "the kernel's pages"))
+                                         for text in ("total, excluding reserved memory", "the kernel's pages"))
             print(f"{run} run: resident are {low >> 10} KiB, by smaps {before >> 10} before and {after >> 10} after")
             # Not all of the kernel's own pages count for the system.
             if not (before <= low == high <= after + kernels):

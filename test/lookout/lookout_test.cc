@@ -86,7 +86,7 @@ TEST_F(LookoutTest, TakesACoreWhenItBecomesTrue) {
                                     folder.path("watch-20251125T021107Z-4711.core.zst") +
                                     ", 6 B, the process stood still for 250 ms");
   EXPECT_EQ(text_of(events[0]), "2025-11-25T02:10:07Z process 4711 (.NET 10.0.14): rss 1.0 GiB; a core when rss>1.5G");
-  EXPECT_EQ(text_of(events[3]), "2025-11-25T02:17:07Z process 4711 has ended; 2 cores were taken of it");
+  EXPECT_EQ(text_of(events[3]), "2025-11-25T02:17:07Z process 4711 has ended; 2 cores were written");
 }
 
 TEST_F(LookoutTest, KeepsNoMoreThanItMay) {

@@ -16,7 +16,9 @@ namespace dnheap {
 class FoundFrom {
 public:
   struct Meeting {
-    u32 object, from; // `from` is never 0; the value 1 + id stands for an object
+    // `from` is never 0. Values up to the number of objects stand for an object, 1 + its id; larger values for an
+    // owner, 1 + the number of objects + its id: the search begins at `object`, to which a root of that owner leads.
+    u32 object, from;
   };
   static constexpr u64 most_at_once = 64;
 

@@ -19,7 +19,7 @@ struct PathLabels {
 struct FoldedStep {
   std::vector<u32> labels; // one; or the two to four labels of a repeat
   bool repeats = false;
-  u32 least = 1, most = 1; // repetitions, over all instances
+  u32 least = 1, most = 1; // fewest and most repetitions in any instance
 };
 
 struct FoldedPath {
@@ -33,7 +33,7 @@ struct FoldedPaths {
   static constexpr u32 none = ~u32{0};
   std::vector<FoldedPath> paths; // sorted by number of instances (most first), then by example
   std::vector<u32> path_of;      // by instance; `none`: not reached by the search, or its path exceeds the bounds
-  u64 not_folded = 0;            // reached, but beyond the bounds below
+  u64 not_folded = 0;            // instances that are reached, but by paths beyond the bounds below
 };
 
 // `found` must have reached the instances. The result does not depend on the order in which label numbers were
@@ -41,8 +41,8 @@ struct FoldedPaths {
 FoldedPaths fold_paths(const ShortestPaths &found, u64 objects, std::span<const ObjectId> instances,
                        const PathLabels &labels, const Watch &watch);
 
-// Bounds on memory: a path with more steps after folding is not folded. Neither is any path that would need more
-// states.
+// Bounds on memory: a path is not folded if it has more steps than this after folding, or if it would need more states
+// than this, in all paths together.
 inline constexpr u32 most_folded_steps = 200;
 inline constexpr u32 most_folded_states = u32{1} << 20;
 

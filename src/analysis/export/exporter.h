@@ -17,7 +17,7 @@
 
 namespace dnheap {
 
-// Figures of the file's contents. Absent: the format does not have such things.
+// Figures of the file's contents. A figure is absent if the format does not have it.
 struct Exported {
   std::optional<u64> objects, bytes; // bytes: aligned, of these objects
   std::optional<u64> references, types, roots, unreachable, strings, frames;

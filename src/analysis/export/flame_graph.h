@@ -24,7 +24,7 @@ public:
   const std::vector<Frame> &frames() const { return frames_; }
   const std::vector<std::string> &names() const { return names_; } // UTF-8
   Retained all() const { return all_; }                            // sum of all frames: everything that is alive
-  Exported exported() const;                                       // the facts about a file of it, except its size
+  Exported exported() const; // the facts about a file of this graph, except its size
 
   // A node with less than this share of the live bytes has no frame of its own; such nodes are one frame with this
   // name.

@@ -16,7 +16,7 @@ constexpr std::array<const char *, root_kind_count> kind_names = {"GC handles",
                                                                   "thread statics",
                                                                   "COM objects",
                                                                   "methods on stacks",
-                                                                  "words on stacks (may be chance)"};
+                                                                  "words on stacks (conservative, may be false)"};
 
 } // namespace
 

@@ -32,7 +32,7 @@ public:
     std::string name; // "static fields"
     std::vector<Owner> owners;
   };
-  const std::vector<Kind> &kinds() const { return kinds_; } // only kinds with owners
+  const std::vector<Kind> &kinds() const { return kinds_; } // leaves out kinds that have no owner
   u64 owners() const { return owner_count_; }
   u64 roots() const { return root_count_; } // roots that lead to an object: the owners' edges
   bool is_unreachable(Address object) const { return live_ && !live_->test(object); }

@@ -30,7 +30,7 @@ public:
     bool is_holder = false;
   };
   struct Reference {
-    std::optional<u64> offset; // of the reference; nullopt: it has no field, and `hidden` names it
+    std::optional<u64> offset; // of the reference; nullopt: the reference has no field, and `hidden` names it
     ObjectId target;
     u32 hidden = 0; // text in ReferenceNames
   };

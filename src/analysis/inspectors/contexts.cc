@@ -237,7 +237,7 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
               "memory is not in the dump");
   if (nobodys)
     notes.add("no known root keeps " + count_text(nobodys) + (nobodys == 1 ? " LoaderAllocator" : " LoaderAllocators") +
-              ": a method of the context is on a stack, or the next collection frees the LoaderAllocator");
+              ": either a method of the context is on a stack, or the next collection frees the LoaderAllocator");
   if (told.size() == most_paths)
     notes.add("what keeps contexts from unloading is shown for " + count_text(most_paths) + " contexts only");
   if (const auto next = next_of(groups))

@@ -16,10 +16,10 @@ void explain_compiled_names(std::string_view text, std::vector<std::string> &lin
 
 // The beginning of the names of the task types of runtime-async calls (.NET 11).
 inline constexpr std::string_view runtime_async_task = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask<";
-// True for types of objects of such a call: its task, a suspended method's data, or the object that names what is
-// awaited. Only the object shows which method it is (SuspendedCalls).
+// True for types of objects of a runtime-async call: its task, a suspended method's data, or the object that names what
+// is awaited. Only the object shows which method it is (SuspendedCalls).
 bool is_of_suspended_call(std::string_view type);
-// True for the library's methods by which such calls await; they do not appear in the source.
+// True for the library's methods by which runtime-async calls await; they do not appear in the source.
 inline bool is_await_helper(std::string_view qualified) {
   return qualified.starts_with("System.Runtime.CompilerServices.AsyncHelpers.");
 }

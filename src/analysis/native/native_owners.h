@@ -1,6 +1,6 @@
 // NativeOwners: who has the pointers to the blocks that malloc has handed out. Any word of the managed heap, of a
 // library's variables, of the runtime's own memory or of a stack that has an address in a block counts as a pointer.
-// Blocks that no such word leads to were lost: nobody can free them any more, unless the pointer was stored in some
+// Blocks to which no pointer leads were lost: nobody can free them any more, unless the pointer was stored in some
 // disguise. Every block has one owner, the first of: the field that has its address (if several objects have, the
 // first one by address); a library, and what its variables lead to from block to block; the field that leads to it
 // through other blocks; the runtime's memory; a stack; memory that is not identified. So sums add up, and do not

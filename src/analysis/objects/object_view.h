@@ -50,7 +50,7 @@ public:
   std::string field(ObjectId object, const Reference &reference, Indices indices);
   // Returns the field of the first reference from `from` to `to`; empty if there is none.
   std::string field_between(ObjectId from, ObjectId to, Indices indices);
-  // Returns all such fields: "._head, ._tail", "[0], [1], [2] and 14 more".
+  // Returns all fields with references from `from` to `to`: "._head, ._tail", "[0], [1], [2] and 14 more".
   std::string fields_between(ObjectId from, ObjectId to);
   // Returns a delegate's method "Shop.Cart.OnChanged", or several "Shop.View.OnChanged ×2,000, Shop.Log.Write", each
   // once, in order of first appearance; empty for anything else.

@@ -22,7 +22,7 @@ public:
                        std::shared_ptr<const RankedTree> tree = nullptr);
   RankedPaths(const RankedPaths &) = delete;
 
-  // If both searches meet an object, the first one counts.
+  // If both searches reach an object, the first search counts.
   const std::array<std::optional<ShortestPaths>, 2> &searches() const { return searches_; }
   // Returns the search whose path holds the object; null if nothing holds it.
   const ShortestPaths *search_of(ObjectId object) const;

@@ -50,7 +50,7 @@ struct Suspect {
   std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
   std::string way() const;  // "static Shop.Cache._items._tables"
   // "methods on stacks hold 1.2 MiB of it, too: only 3 KiB would be freed at once"; empty if others hold less than a
-  // tenth of it.
+  // tenth of the retained bytes.
   std::string also_text() const;
 
 private:

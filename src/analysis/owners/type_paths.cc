@@ -101,7 +101,7 @@ void add_retained(const Snapshot &snapshot, const std::vector<Held> &instances, 
   }
 }
 
-// Folds the paths of the instances that one search met.
+// Folds the paths of the instances that one search reached.
 class Folding {
 public:
   Folding(const Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)

@@ -14,7 +14,7 @@ inline constexpr u64 most_retained = 5; // paths whose `retained` is computed: e
 struct TypePath {
   struct Step {
     std::vector<std::string> fields; // several: these repeat together
-    u32 least = 1, most = 1;         // fewest and most repeats in a row, over all instances
+    u32 least = 1, most = 1;         // fewest and most repetitions in a row, in any instance
   };
   OwnerId owner{};
   std::string owner_text; // "static Shop.Cache._items"
@@ -33,7 +33,9 @@ struct TypePaths {
   u64 instances = 0;           // all
   u64 unreachable = 0;         // how many of them nothing holds
   u64 frozen = 0;              // instances that no known root holds, but that lie in frozen segments
-  u64 not_folded = 0;          // instances that are reachable, but by paths with too many different fields
+  // Instances that are reachable, but by paths beyond the bounds of path_folding.h: paths with more than
+  // most_folded_steps steps after folding, or that would need more than most_folded_states states.
+  u64 not_folded = 0;
 };
 
 // `is_meant`: true for the MethodTables of the types to find.

@@ -66,7 +66,7 @@ struct ResidentPages {
   std::vector<std::pair<Address, Address>> pages; // [start, end), by address
   bool is_estimate = false;                       // true for a dump
 };
-// Reads a dump completely. Returns nullopt for an extracted core: it has too little of the memory for an answer.
+// Reads a dump completely. Returns nullopt for an extracted core, which has too little of the memory for an answer.
 std::optional<ResidentPages> resident_pages(const Snapshot &snapshot);
 // True if it is unknown how much of the class is resident in a dump, because it is memory of files.
 bool is_of_files(MemoryClass memory);

@@ -16,8 +16,8 @@ namespace dnheap {
 // heaps.
 struct MallocHeap {
   Address start = 0, end = 0; // of chunks, and the arena's data before them
-  Address mapped_end = 0;     // end of the memory that is still accessible because the heap was larger once; 0: it was
-                              // not
+  Address mapped_end = 0;     // end of the memory that is still accessible because the heap was larger once; 0: the
+                              // heap was not
   u32 arena = 0;              // index in MallocArenas::arenas
   Address first_chunk = 0;
   // Bytes, which add up to end − start unless the walk ended early. `in_use`: in chunks in use. `free`: in free chunks.

@@ -1,6 +1,6 @@
-// Finds the pages of a dump with a non-zero byte: these were resident when it was taken. Others may not have been.
-// Reads each page of the given ranges up to its first such byte, in parallel; in a dump that mostly has objects this
-// costs little more than touching each page.
+// Finds the pages of a dump with a non-zero byte: these were resident when the dump was taken. Other pages may not have
+// been. Reads each page of the given ranges up to its first non-zero byte, in parallel; in a dump that mostly has
+// objects this costs little more than touching each page.
 #pragma once
 #include "target/memory.h"
 

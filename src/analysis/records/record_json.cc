@@ -39,7 +39,7 @@ public:
   }
   u64 number() const {
     if (!json_->is_unsigned())
-      refuse("is not a number from 0 on, but " + printable(json_->shown(), 60));
+      refuse("must be a non-negative integer, but is " + printable(json_->shown(), 60));
     if (json_->number() > largest_number)
       refuse("is larger than 2^62");
     return json_->number();

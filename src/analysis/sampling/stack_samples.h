@@ -44,9 +44,10 @@ private:
     Counts places, running_places, waits;
   };
   struct LockSeen {
-    u64 samples = 0;           // in which threads waited for it
-    u64 waiters = 0, most = 0; // of all samples together, of one
-    Counts holders;            // "thread 4711 (worker) in Shop.Cart.Pay"
+    u64 samples = 0; // in which threads waited for the lock
+    u64 waiters = 0; // sum over all samples
+    u64 most = 0;    // maximum in one sample
+    Counts holders;  // "thread 4711 (worker) in Shop.Cart.Pay"
   };
   struct StackSeen {
     u64 waiting = 0, running = 0;

@@ -37,7 +37,7 @@ private:
   std::map<Address, std::optional<MachineShape>> shapes_;
 };
 
-// Returns "Shop.Cart.Pay" for "Shop.Cart+<Pay>d__11"; the name itself if no compiler makes such a name.
+// Returns "Shop.Cart.Pay" for "Shop.Cart+<Pay>d__11"; the name itself if no compiler makes a name of that form.
 std::string method_of_state_machine(std::string_view type_name);
 
 } // namespace dnheap

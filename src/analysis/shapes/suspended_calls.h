@@ -52,8 +52,8 @@ public:
   // the leaf of its chain, the method of the outermost call. Empty if the object is none of these, or the method is
   // unknown.
   std::string method_of(Address object);
-  // Returns which method of a RuntimeAsyncTask's calls resumes first; empty if the object is not such a task, or the
-  // method is unknown.
+  // Returns which method of a RuntimeAsyncTask's calls resumes first; empty if the object is not a RuntimeAsyncTask, or
+  // the method is unknown.
   std::string next_method_of(Address task);
 
   // Returns the name of the variable at that offset in a call's Continuation, from the metadata and the symbols beside

@@ -31,7 +31,8 @@ public:
 
   // Sets the statement that is prepared next, for is_quoted().
   void set_question(std::string sql) { question_ = std::move(sql); }
-  // True if the text is in quotes in the question. SQLite passes hexadecimal literals of more than 31 bits as texts.
+  // True if the SQL statement contains `text` in quotes. Needed because SQLite passes an unquoted hexadecimal literal
+  // of more than 31 bits as text too.
   bool is_quoted(const std::string &text) const {
     return question_.find("'" + text + "'") != question_.npos || question_.find('"' + text + '"') != question_.npos;
   }

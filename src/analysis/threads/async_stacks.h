@@ -21,7 +21,7 @@ struct AsyncFrame {
   std::string method;
   std::optional<i32> state;
   Address machine = 0; // the type of its state machine; 0: none, or unknown
-  // For a runtime-async call: the method, and where it resumes; 0: not such a call, or unknown.
+  // For a runtime-async call: the method, and where it resumes; 0: not a runtime-async call, or unknown.
   Address method_desc = 0, ip = 0;
   auto operator<=>(const AsyncFrame &) const = default;
 };
@@ -37,7 +37,7 @@ struct AsyncStack {
 
 class AsyncStacks {
 public:
-  // `pool`: the work that waits in the thread pool. All arguments must outlive this.
+  // `pool`: the work that waits in the thread pool. All arguments must outlive this object.
   AsyncStacks(Tasks &tasks, const ThreadPool &pool, const Runtime &runtime, unsigned threads, const Watch &watch);
 
   // The most frequent first, then by methods.

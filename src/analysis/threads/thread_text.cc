@@ -28,7 +28,7 @@ struct Wait {
 // Native calls: the first has a time limit, the second has none. Names of stubs contain them too:
 // "<LowLevelMonitor_Wait>g____PInvoke|72_0".
 constexpr std::string_view timed_wait = "LowLevelMonitor_TimedWait", endless_wait = "LowLevelMonitor_Wait";
-// The exception of a failed task is rethrown here: the wait is over.
+// This method rethrows the exception of a failed task: the wait is over.
 constexpr std::string_view rethrows = "System.Threading.Tasks.Task.ThrowIfExceptional";
 // The first match counts; inner methods come first.
 constexpr Wait waits[] = {

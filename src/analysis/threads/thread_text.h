@@ -28,12 +28,12 @@ MethodText frame_text(const Runtime &runtime, const StackFrame &frame);
 MethodText place_text(const Target &target, Address ip); // for an address that is not in a known method
 // The same with the native function, if its symbol is found: "libc.so.6!poll+0x4f". `is_return`: a call returns there.
 MethodText place_text(const Target &target, NativeFunctions &functions, Address ip, bool is_return);
-// Returns the native frames of a thread that the runtime does not list. It holds no objects.
+// Returns the native frames of a thread that the runtime does not list. The thread holds no objects.
 WalkedStack native_stack(const Runtime &runtime, u64 os_id);
 struct WaitText {
-  std::string text;     // "a lock", "sleep"; empty: it does not wait, or it is unknown how it waits
+  std::string text;     // "a lock", "sleep"; empty: the thread does not wait, or how it waits is unknown
   u64 frames = 0;       // number of innermost frames that are part of waiting
-  bool is_idle = false; // it is one of .NET's own threads, and has no work
+  bool is_idle = false; // the thread is one of .NET's own, and has no work
 };
 // Finds out by the innermost methods what a thread waits for.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);

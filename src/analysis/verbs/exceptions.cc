@@ -252,8 +252,8 @@ report::Table stacks_table(Grouping &grouping) {
   if (calls.empty())
     table.shown = Shown::in_data;
   else
-    table.title = grouping.is_of_one() ? "Calls that it has passed through, the deepest first"
-                                       : "Calls that the exceptions in flight have passed through, the deepest first";
+    table.title = grouping.is_of_one() ? "Calls that it has passed through, innermost first"
+                                       : "Calls that the exceptions in flight have passed through, innermost first";
   return table;
 }
 

@@ -31,7 +31,7 @@ void check(const Question &question, const Exporter &exporter) {
   if (!exporter.is_neighbourhood && (question.around || question.depth || question.limit))
     throw UsageError(name + " writes the whole heap: --around, --depth and --limit need --as dot");
   if (exporter.is_neighbourhood && question.limit == u64{0})
-    throw UsageError("--limit needs a number from 1 on: a file without objects shows nothing");
+    throw UsageError("--limit must be at least 1: a file without objects shows nothing");
   if (question.values && !exporter.takes_values)
     throw UsageError("--values needs a format with values; " + name + " has none");
 }

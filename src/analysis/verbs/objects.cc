@@ -247,7 +247,7 @@ Plan plan_objects(const Question &question) {
   if (question.near && question.range)
     throw UsageError("--near and --range exclude each other: --near chooses the range");
   if (is_by_size(question) && !question.sort.empty())
-    throw UsageError("--by size and --sort exclude each other: the sizes with most bytes come first");
+    throw UsageError("--sort cannot be used with --by size, which always sorts by total bytes");
   Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
   return question.refers_to.empty() ? plan : plan.then("referring objects");
 }

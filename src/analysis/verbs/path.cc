@@ -230,7 +230,10 @@ report::Answer answer_type(const Snapshot &snapshot, const Question &question, s
     table.notes.push_back(count_text(paths.frozen) + " of " + count_text(paths.instances) +
                           " instances lie in frozen segments, " + never_freed + ", and have no other known holder");
   if (paths.not_folded)
-    table.notes.push_back(count_text(paths.not_folded) + " instances are held by paths that are too long to show");
+    table.notes.push_back(count_text(paths.not_folded) +
+                          " instances are held by paths that are not shown: paths with more than " +
+                          count_text(most_folded_steps) + " steps after folding, or that would need more than " +
+                          count_text(most_folded_states) + " states");
   if (paths.paths.size() > most_retained)
     table.notes.push_back("what would be freed is computed for the " + std::to_string(most_retained) +
                           " paths with most bytes; dnheap show has it for one object");

@@ -74,7 +74,8 @@ private:
       values_.push_back(text ? Cell(text->text + (text->is_cut ? "…" : "")) : Cell());
     }
     if (snapshot_.has_lost_memory())
-      throw Error(snapshot_.target().path + ": part of it cannot be read any more, so the list of strings ends here");
+      throw Error(snapshot_.target().path +
+                  ": part of the target can no longer be read, so the list of strings ends here");
   }
 
   const Snapshot &snapshot_;
@@ -127,7 +128,8 @@ report::Table fields_table(DuplicateStrings &strings) {
        &F::text}}.table("fields", "By the field that holds the copies", fields);
   table.total = total_row(
       table, {{"copies", strings.copies()}, {"wasted", strings.wasted()}, {"field", total_of(fields.size(), "field")}});
-  table.notes.push_back("a copy that several fields hold counts with the one that holds most");
+  table.notes.push_back(
+      "a copy held by several fields is counted once, for the field that holds most bytes of copies in all");
   return table;
 }
 

@@ -460,9 +460,9 @@ constexpr Verb all_verbs[] = {
      .details =
          "One line of JSON for each dump (NDJSON): when it was taken, how complete it is, the verdict, where its "
          "memory is, who owns how much (by signature, which other dumps of the program share), types, waste, and where "
-         "threads are. Long lists have their first rows, and the rest as one row; --top sets how many. A line stays "
-         "below 64 KiB unless more is asked for. Takes several dumps, one after the other; for a dump that cannot be "
-         "read the line has the reason (error). No values of strings or fields are in it.",
+         "threads are. Lists are cut to the first rows plus one row for the rest; --top sets how many first rows. A "
+         "line stays below 64 KiB unless more is asked for. Takes several dumps, one after the other; if a dump cannot "
+         "be read, its line gives the reason (error). No values of strings or fields are in it.",
      .tables = {"summary", "findings", "account", "owners", "types", "waste", "threads"},
      .parts =
          contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | code | stacks | sync_blocks,

@@ -297,8 +297,8 @@ report::Answer answer_verify(const Snapshot &snapshot, const Question &question)
                                      ", which the GC was planning or moving: they only look like damage" + how);
   if (check.dead)
     answer.tables[0].notes.push_back(
-        count_text(check.dead) + " more in dead objects, to which no root leads" +
-        (sweeps ? " (except perhaps words on stacks, while the GC sweeps in the background)" : "") +
+        count_text(check.dead) + (check.dead == 1 ? " more problem" : " more problems") + " in unreachable objects" +
+        (sweeps ? " (words on stacks may lead to them, while the GC sweeps in the background)" : "") +
         ": objects to which these refer may be gone" + how);
   answer.tables.insert(answer.tables.end(), more.begin(), more.end());
   add_name_notes(snapshot, answer);

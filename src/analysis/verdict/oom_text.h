@@ -8,8 +8,8 @@ namespace dnheap {
 
 // Returns "never" if that did not happen. `limit`: null if none is known.
 std::string oom_text(const GCOomData &oom, const GCSetting *limit);
-// Returns the text of the first GC heap that has such a record; empty: none has, or it cannot be read. Costs a look at
-// the settings.
+// Returns the text of the first GC heap that has a record; empty: no heap has one, or the record cannot be read. Costs
+// a look at the settings.
 std::string last_oom_text(const Snapshot &snapshot);
 
 } // namespace dnheap

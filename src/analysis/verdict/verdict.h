@@ -52,7 +52,7 @@ struct VerdictFacts {
   u64 heap = 0;                // what the GC has committed
   u64 live = 0, dead = 0;      // objects
   u64 free_inside = 0;         // between objects
-  u64 gc_empty = 0;            // committed and empty: free regions, to be given back, behind the last objects
+  u64 gc_empty = 0;            // committed and empty: free regions, to be given back, after the last objects
   u64 malloc_in_use = 0, malloc_free = 0;
   std::string native_owner; // who has the addresses of most of malloc's blocks, and how many these are; empty: unknown
   std::string other_allocators; // beside malloc, as AccountMap names them
@@ -61,18 +61,18 @@ struct VerdictFacts {
   u64 stacks = 0, threads = 0;
   u64 finalizers = 0; // bytes held only by objects whose finalizers are due
   u64 finalizer_objects = 0;
-  std::string finalizers_text;      // the most of them
+  std::string finalizers_text;      // the largest suspect among these objects
   std::string finalizer_place;      // HangFacts::finalizer_text
   std::string threads_place;        // HangFacts::threads_text
   u64 pinned = 0;                   // objects that cannot be moved
   std::string beside_holes;         // the objects beside most of the free bytes inside, in words; empty: not looked at
   u64 copies = 0;                   // bytes of live strings and small objects that are equal to others
-  std::string copies_text;          // the most of them, and the field that holds them
+  std::string copies_text;          // the largest group of copies, and the field that holds it
   u64 waste = 0;                    // live bytes that are waste
-  std::string waste_text;           // the most of them
-  u64 made_assemblies = 0;          // that are in no file: made at run time, or loaded from bytes
-  std::string made_assemblies_name; // of the most of them
-  std::string made_assemblies_by;   // who makes such assemblies, or holds the most of them; empty: unknown
+  std::string waste_text;           // the largest group of wasteful objects, and the field that holds it
+  u64 made_assemblies = 0;          // assemblies in no file: made at run time, or loaded from bytes
+  std::string made_assemblies_name; // the largest group of these that differ only in a number: its count and a name
+  std::string made_assemblies_by;   // who makes that group, or which field leads to most assemblies; empty: unknown
   u64 largest = 0; // bytes of the largest suspect that the program itself, or its container of services, holds
   // The largest of these with many elements, or with contexts that cannot unload; if there is none, the largest of all.
   u64 suspect = 0, suspect_elements = 0;

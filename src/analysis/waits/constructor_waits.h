@@ -1,7 +1,7 @@
 // ConstructorWaits: threads that wait until another thread has run a type's static constructor. As far as we know, the
-// runtime does not record such waits. A waiting thread is in the runtime's initializer of types (8.0 and 9.0: in a
-// helper of the runtime), and this part of its stack has the MethodTable of a type whose constructor is on another
-// thread's stack. CoreCLR only. Walks all stacks once. Not for several threads at once.
+// runtime does not record waits for static constructors. A waiting thread is in the runtime's initializer of types (8.0
+// and 9.0: in a helper of the runtime), and this part of its stack has the MethodTable of a type whose constructor is
+// on another thread's stack. CoreCLR only. Walks all stacks once. Not for several threads at once.
 #pragma once
 #include "runtime/runtime.h"
 

@@ -8,7 +8,7 @@ namespace dnheap {
 
 class DeadlockText {
 public:
-  // Both must outlive it.
+  // All arguments must outlive this object.
   DeadlockText(const Runtime &runtime, Tasks &tasks, const LockSet &locks)
       : runtime_(runtime), tasks_(tasks), locks_(locks) {}
 
@@ -29,7 +29,7 @@ public:
 
   // "4711", or the address of a thread that has no number.
   std::string thread_number(u32 thread) const;
-  std::string name(u32 thread) const;       // empty: it has none
+  std::string name(u32 thread) const;       // empty: the thread has none
   std::string short_name(u32 thread) const; // its name, or its number
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;

@@ -47,7 +47,7 @@ struct ThreadNumbers {
 
 class LockReader {
 public:
-  // `threads` must outlive it.
+  // `threads` must outlive this object.
   LockReader(const Runtime &runtime, const ThreadNumbers &threads)
       : fields_(runtime), bases_(runtime), threads_(threads),
         has_managed_monitors_(runtime.descriptor().try_offset("SyncBlock", "Lock").has_value()) {}

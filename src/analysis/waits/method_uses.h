@@ -16,7 +16,7 @@ public:
     std::optional<bool> takes;      // from a collection
     std::optional<u64> waits;       // how many of its calls wait for a semaphore or another handle
   };
-  // `calls`: as MethodBodies has them, which must outlive this; null: unknown.
+  // `calls`: as MethodBodies has them, which must outlive this object; null: unknown.
   const Uses &of(const std::vector<MethodBodies::Call> *calls);
 
 private:

@@ -50,7 +50,7 @@ struct SemaphoreHolder {
 
 class SemaphoreHolders {
 public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   SemaphoreHolders(const Snapshot &snapshot, const LockSet &locks, const Tasks &tasks, const SemaphoreWaits &waits);
 
   // Returns the semaphores without permits that somebody waits for, by address, each with all who may have taken a

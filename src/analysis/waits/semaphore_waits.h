@@ -13,10 +13,10 @@ struct SemaphoreWait {
 
 class SemaphoreWaits {
 public:
-  // `by_node`: task of an asynchronous waiter → its semaphore. Both must outlive it.
+  // `by_node`: task of an asynchronous waiter → its semaphore. `tasks` and `by_node` must outlive this object.
   SemaphoreWaits(Tasks &tasks, const Runtime &runtime, const std::map<Address, Address> &by_node, const Watch &watch);
 
-  // Returns the semaphore of an asynchronous waiter's own task; 0: the task is not such a waiter.
+  // Returns the semaphore of an asynchronous waiter's own task; 0: the task is not an asynchronous waiter's.
   Address semaphore_of(TaskNumber task) const;
   // Returns the semaphore that any task awaits in the end.
   SemaphoreWait awaited_by(TaskNumber task) const;

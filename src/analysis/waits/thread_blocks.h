@@ -35,7 +35,7 @@ public:
   // is_not_walked: what only a walk of the heap could show stays unknown, so that each thread takes some µs.
   enum class Heap : u8 { may_be_walked, is_not_walked };
 
-  // `threads` must outlive it.
+  // `threads` must outlive this object.
   ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads, Heap heap = Heap::may_be_walked);
 
   // Returns nothing if the thread is not blocked, or if that is unknown. `index`: its index in the list; `wait`: what

@@ -20,7 +20,7 @@ struct RunningTasks {
 
 class WaitGraph {
 public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
             const std::vector<ThreadWait> &waits, const RunningTasks &running);
 
@@ -75,7 +75,7 @@ private:
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
   // True if it matters who waits for the end of a thread: if somebody may wait for something that the waiting thread
-  // holds. Unless .NET's wait subsystem records such waits, only methods show them.
+  // holds. Unless .NET's wait subsystem records waits for the end of a thread, only methods show them.
   bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
   std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;

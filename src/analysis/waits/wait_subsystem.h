@@ -1,6 +1,6 @@
 // WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects. On
 // Unix, CoreCLR (from .NET 11 on) and NativeAOT keep every wait of managed code in this way, but not the runtime's own
-// waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. There is one of these behind each handle
+// waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. A WaitableObject is behind each handle
 // of an event, a semaphore, a Mutex. A few reads per thread; no walk. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
@@ -45,7 +45,8 @@ public:
   // Returns the object that the handle of a WaitHandle stands for, a WaitableObject or a named Mutex; 0: none.
   Address behind(Address wait_handle);
   // Reads a Mutex that has a name. The Mutex lies in memory that processes share; each process has an object that
-  // records which of its own threads has it. Nothing records the waiters. nullopt: the object is not such a Mutex.
+  // records which of its own threads has it. Nothing records the waiters. nullopt: the object is not a Mutex with a
+  // name.
   std::optional<WaitableObject> read_named_mutex(Address object);
 
   // Returns the thread of a managed Thread.

@@ -34,7 +34,7 @@ public:
 
   // Copies memory from `address` on until something cannot be read; returns the number of bytes.
   u64 read(Address address, std::span<std::byte> out) const;
-  // True if read() has found that the process has ended: then nothing of it can be read any longer.
+  // True if read() has found that the process has ended: then none of its memory can be read any longer.
   bool has_ended() const { return has_ended_; }
   // Classifies each page from `address` on; all are `present` if the system does not say. `absent`: the page has no
   // memory, as the process has not written to it; `of_file`: the page equals that of the mapped file.

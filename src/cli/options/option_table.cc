@@ -88,7 +88,7 @@ const Option own_options[] = {
      "take a core when this condition becomes true: rss>1.5G, gen2>800M, container>90%, oom; may be given several "
      "times",
      add_condition, Several::all_count},
-    {"every", 0, "TIME", OnlyOf{"watch"}, "time between two looks: 10s, 5m (default: 60s)",
+    {"every", 0, "TIME", OnlyOf{"watch"}, "interval between checks: 10s, 5m (default: 60s)",
      [](Options &o, std::string_view v) { o.every = duration("--every", v); }, Several::refused},
     {"again", 0, "TIME", OnlyOf{"watch"},
      "take another core after this time if the condition is still true (default: never)",
@@ -145,8 +145,8 @@ const Option own_options[] = {
     {"max-memory", 0, "SIZE", Needs::nothing, "give up rather than use more memory than this",
      [](Options &o, std::string_view v) { o.max_memory = size_of_option("--max-memory", v); }},
     {"temp-dir", 0, "DIR", Needs::target,
-     "decompress dumps into a file in this folder (default: in memory; if that is too small, the first writable one of "
-     "$TMPDIR, /var/tmp, /tmp)",
+     "decompress dumps into a file in this folder (default: in memory; if memory is too small, the first writable one "
+     "of $TMPDIR, /var/tmp, /tmp)",
      [](Options &o, std::string_view v) { o.temp_dir = v; }},
     {"strict", 0, nullptr, Needs::target,
      "exit code 4 if the answer is incomplete, for check also if a limit names something that is not in the dump",

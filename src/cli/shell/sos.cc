@@ -291,7 +291,7 @@ std::vector<std::string> our_words(const std::vector<std::string> &words) {
 }
 
 std::string sos_help() {
-  std::string out = "SOS' commands and what replaces them here; doc/sos.md says where answers differ:\n";
+  std::string out = "SOS commands and their dnheap equivalents; doc/sos.md says where answers differ:\n";
   for (const SosCommand &command : all_commands()) {
     const std::string theirs =
         std::string(command.name) + (command.when.empty() ? "" : " " + std::string(command.when));

@@ -38,7 +38,7 @@ public:
   u64 fetch(Bytes bytes) override;
   bool is_here(Bytes bytes) const override;
   u64 copy(Bytes bytes, std::byte *out) override;
-  // Fetches all of it, in parallel; pages equal to a file's are only marked. Throws Interrupted.
+  // Fetches all of the memory, in parallel; pages equal to a file's are only marked. Throws Interrupted.
   void fetch_all(unsigned threads, const Watch &watch);
   // Returns what has been fetched so far, by address.
   std::vector<std::pair<Address, Address>> fetched() const;

@@ -1,5 +1,5 @@
 // BitReader: a stream of bits in the target's memory, least significant bit of each byte first. It reads only the bytes
-// that contain the requested bits: dumps may end directly behind them. After the first failure all bits are zero, so
+// that contain the requested bits: dumps may end directly after them. After the first failure all bits are zero, so
 // loops that count to a number from the stream have to test ok(). Not for several threads at once.
 #pragma once
 #include "runtime/compiled/read_outcome.h"

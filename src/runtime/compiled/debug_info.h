@@ -1,6 +1,6 @@
 // Debug info that the JIT writes beside a method's code: the IL instruction of each range of code, and for
 // runtime-async methods (11) the variables kept at each await. Three formats: numbers in nibbles (.NET 8 and 9), packed
-// bits (10), packed bits behind a header that lists the other parts (11). Costs one pass over the entries, some hundred
+// bits (10), packed bits after a header that lists the other parts (11). Costs one pass over the entries, some hundred
 // for a large method. Nothing is kept. Any thread. Format: dotnet/runtime src/coreclr/vm/debuginfostore.cpp; see
 // doc/contracts.md, DebugInfo.
 #pragma once

@@ -27,7 +27,7 @@ struct SharedFrame {
   bool has_augmentation = false;
 };
 
-// `from` begins behind the record's length and id. Results go to `to`.
+// `from` begins after the record's length and id. Results go to `to`.
 bool read_shared_frame(FrameBytes from, SharedFrame &shared, FunctionFrame &to);
 bool read_own_frame(FrameBytes from, const SharedFrame &shared, FunctionFrame &to);
 

@@ -34,7 +34,7 @@ struct CodePoint {
 
 class GcInfo {
 public:
-  // Nothing is read at or behind address + `most`.
+  // Nothing is read at or after address + `most`.
   static constexpr u64 most_bytes = 1 << 20;
   GcInfo(const Memory &memory, Address address, const GcInfoEncoding &encoding, u32 version, u64 most = most_bytes);
 

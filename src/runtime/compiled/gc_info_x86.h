@@ -60,7 +60,7 @@ private:
   bool has_frame_pointer_ = false, is_interruptible_ = false, is_double_aligned_ = false, has_handlers_ = false,
        has_localloc_ = false, is_vararg_ = false;
   std::vector<u32> epilogs_; // start offsets
-  Address tables_ = 0;       // behind the header
+  Address tables_ = 0;       // after the header
   u32 arguments_at_ = 0;     // offset of the argument table from tables_; 0: it follows the other tables
 };
 

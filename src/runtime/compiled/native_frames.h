@@ -13,15 +13,16 @@ namespace dnheap {
 
 class NativeFrames {
 public:
-  // `target` must outlive it.
+  // `target` must outlive this object.
   NativeFrames(const Target &target, const CallingConvention &convention) : target_(target), convention_(convention) {}
 
   // Turns the registers of a function into those of its caller; registers.ip becomes 0 if it has none. `is_exact`: the
-  // thread executes at registers.ip; else a call returns there. It is set for the caller: true behind a signal's
-  // return point. Leaves both unchanged on failure.
+  // thread executes at registers.ip; else a call returns there. `is_exact` is set for the caller: true after a signal's
+  // return point. Leaves `is_exact` and `registers` unchanged on failure.
   ReadOutcome leave(bool &is_exact, Registers &registers);
-  // Does the same by the frame pointer, where the tables fail. It may be wrong: not every function keeps one. So it is
-  // for what people see, and never decides what a stack holds. False: it does not lead up the stack.
+  // Unwinds by the frame pointer where the tables fail. The result may be wrong, since not every function keeps a frame
+  // pointer: use it only for display, never to decide what a stack holds. Returns false if the frame pointer does not
+  // lead up the stack.
   bool leave_by_frame_pointer(Registers &registers) const;
 
 private:

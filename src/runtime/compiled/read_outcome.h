@@ -1,5 +1,5 @@
 // ReadOutcome: the result of reading formatted data of the target: done; a byte is not in the dump; or the data breaks
-// the format's rules, and then none of it counts. Plain data.
+// the format's rules, and then none of the data counts. Plain data.
 #pragma once
 #include "base/integers.h"
 

@@ -25,7 +25,7 @@ struct Registers {
   static constexpr unsigned most = 32;
   Address ip = 0;
   std::array<u64, most> value{};
-  std::array<Address, most> saved_at{}; // 0: it is still in the register, or its place is unknown
+  std::array<Address, most> saved_at{}; // 0: the value is still in the register, or its place is unknown
   u32 known = 0;                        // a bit per register
 
   bool knows(unsigned reg) const { return known >> reg & 1; }

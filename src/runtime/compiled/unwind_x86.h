@@ -6,9 +6,9 @@
 
 namespace dnheap {
 
-// `offset`: of the position in the method; `is_funclet`: it is in one of the method's handlers, which have no frame of
-// their own. Fails in a prolog or epilog, where a thread can only be if it was stopped there. Leaves `registers`
-// unchanged on failure.
+// `offset`: of the position in the method; `is_funclet`: the position is in one of the method's handlers, which have no
+// frame of their own. Fails in a prolog or epilog, where a thread can only be if it was stopped there. Leaves
+// `registers` unchanged on failure.
 ReadOutcome unwind_x86(const Memory &memory, const GcInfoX86 &info, u64 offset, bool is_funclet, Registers &registers);
 
 } // namespace dnheap

@@ -21,7 +21,7 @@ namespace dnheap {
 // dotnet/runtime src/coreclr/debug/runtimeinfo/runtimeinfo.cpp.
 bool is_single_file_program(const Memory &memory, const Module &module);
 
-// Returns the modules that contain such a runtime: its library (library_names.h), and single-file programs.
+// Returns the modules that contain a CoreCLR: its library (library_names.h), and single-file programs.
 std::vector<const Module *> find_core_clr_modules(const Target &target);
 
 class CoreClr : public Runtime {

@@ -7,7 +7,7 @@ namespace dnheap {
 
 class CoreClrExceptions : public ExceptionRecords {
 public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   CoreClrExceptions(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types,
                     Loader1 &loader);
   CoreClrExceptions(const CoreClrExceptions &) = delete;

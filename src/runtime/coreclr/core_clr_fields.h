@@ -34,7 +34,7 @@ private:
   TypeNames build_names(Address method_table) override;
   void flatten(Address method_table, const Flattening &into, u64 &budget);
   std::vector<InstanceField> read_fields(Address method_table) override;
-  // `kept`: the size of the arguments' names is added.
+  // Adds the size of the type arguments' names to `kept`.
   std::vector<InstanceField> read(Address method_table, const TypeArguments &arguments, u64 &kept);
   u64 count_of(Address method_table, const InstanceField &only) const;
   void describe(InstanceField &field, const FieldDesc &desc, Address module, const TypeArguments &arguments, u64 &kept);

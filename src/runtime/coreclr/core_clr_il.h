@@ -9,7 +9,7 @@ namespace dnheap {
 
 class CoreClrIl : public IlCode {
 public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   CoreClrIl(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types, Loader1 &loader,
             const CodeLookup &code);
 

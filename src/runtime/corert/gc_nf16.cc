@@ -223,7 +223,8 @@ std::vector<AllocationContext> GcNf16::get_allocation_contexts(std::span<const A
     try {
       add(read_context(address));
     } catch (const Error &e) {
-      notes.add(Subject::heap, Effect::numbers, "an allocation context was not skipped: ", e);
+      notes.add(Subject::heap, Effect::numbers,
+                "an allocation context could not be read, so the heap walk does not skip it: ", e);
     }
   if (get_gc_structures_valid() != false) // as in Runtime::allocation_contexts()
     add(get_generation_table()[0].allocation_context);

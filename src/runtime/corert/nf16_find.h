@@ -18,8 +18,8 @@ struct FoundNf16Header {
 // Nullopt if the module has none. Throws Error if several places in it look like one.
 std::optional<FoundNf16Header> find_nf16_header(const Target &target, const Module &module);
 
-// Returns modules with such a header: those that export it; only if there are none, those in which a place looks like
-// it.
+// Returns modules with an NF16 header: those that export the header; only if no module exports one, those in which a
+// place looks like one.
 std::vector<const Module *> find_nf16_modules(const Target &target);
 
 } // namespace dnheap

@@ -83,7 +83,7 @@ Nf16Header read_nf16_header(const Memory &memory, Address address) {
   if (start->major_version != known_major)
     throw Error(what + " is of an unknown version: this program knows only 1.x");
   if (start->format() != memory.format())
-    throw Error(what + " says that the machine is " + format_text(start->format()) + ", and the dump that it is " +
+    throw Error(what + " says that the machine is " + format_text(start->format()) + ", but the dump says " +
                 format_text(memory.format()));
   auto addresses = read_nf16_addresses(memory, address);
   if (!addresses)

@@ -1,7 +1,7 @@
 // Nf16Header: the DebugHeader of CoreRT (.NET Native), which leads to all contracts of its memory format, "NF16",
 // version 1. Spec: "CoreRT Debugging Runtime Memory Format Specification" (corert-debug-format.md). Costs six small
 // reads. For Runtime; the newer NativeAOT has another format in its place, with another reader. Cookie, versions and
-// flags of the header are little-endian on every machine; all data behind them is in the machine's order.
+// flags of the header are little-endian on every machine; all data after them is in the machine's order.
 #pragma once
 #include "target/memory.h"
 
@@ -19,7 +19,7 @@ const char *name_of(Nf16Section section); // "Workstation GC Contract"
 struct Nf16Contract {
   Address address = 0;
   u16 major_version = 0, minor_version = 0;
-  std::string problem; // why the section must not be read; empty: it has version 1 (of any minor version)
+  std::string problem; // why the section must not be read; empty: the section has version 1 (of any minor version)
 };
 
 struct Nf16Header {

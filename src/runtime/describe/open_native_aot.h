@@ -8,7 +8,7 @@
 
 namespace dnheap {
 
-// A module with such a runtime; one or both of the places are known.
+// A module with a NativeAOT runtime; one or both of the places are known.
 struct FoundNativeAot {
   const Module *module = nullptr;
   std::optional<FoundDescriptor> descriptor;

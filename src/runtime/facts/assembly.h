@@ -15,7 +15,7 @@ struct LoadedAssembly {
   std::string path; // empty: unknown, or the assembly lies in a bundle
   bool is_framework = false;
   const char *why = ""; // the reason for is_framework
-  // As the runtime publishes them; nullopt: it does not publish that.
+  // As the runtime publishes them; nullopt: the runtime does not publish the value.
   std::optional<bool> is_collectible = {}, is_dynamic = {}, is_loaded = {};
   Address context = 0; // the AssemblyLoadContext that loaded it; 0: unknown, or the default one if it has no object
   // Set for the program's assemblies: full names of types whose namespaces look like the framework's,

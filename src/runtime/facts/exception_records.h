@@ -30,7 +30,7 @@ class ExceptionRecords {
 public:
   virtual ~ExceptionRecords() = default;
 
-  // Returns the calls, the deepest first. `object`: the value of Exception._stackTrace; null gives an empty list.
+  // Returns the calls, innermost first. `object`: the value of Exception._stackTrace; null gives an empty list.
   // Nullopt: the object cannot be read, or is something else.
   virtual std::optional<std::vector<StackTraceElement>> stack_trace(Address object) = 0;
   // Returns the exceptions by thread, each thread's innermost first. `handles`: strong ones. `is_exception`: takes an

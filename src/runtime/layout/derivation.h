@@ -67,7 +67,7 @@ public:
 
   // The runtime's writable memory (.data, .bss), by address.
   std::span<const Range> data() const { return data_; }
-  // Calls visit(address, word) for each pointer-sized word of it.
+  // Calls visit(address, word) for each pointer-sized word of data().
   void scan_data(const std::function<void(Address, u64)> &visit) const;
   // Returns the address of the last of these words that has this value.
   std::optional<Address> find_last_in_data(u64 value) const;
@@ -83,7 +83,7 @@ public:
 
   // Returns the pointer-sized word there, or nullopt.
   std::optional<u64> word(Address address) const { return memory.try_pointer(address); }
-  // Returns the word behind a chain: q(q(a + o1) + o2)…
+  // Returns the word to which a chain leads: q(q(a + o1) + o2)…
   std::optional<u64> follow(Address address, std::initializer_list<i64> offsets) const;
 
 private:

@@ -11,7 +11,7 @@ namespace dnheap {
 
 class FrameworkFields : public UnnamedFields {
 public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   FrameworkFields(const Memory &memory, const ContractDescriptor &descriptor, RuntimeTypeSystemN1 &types,
                   NativeDelegates &delegates)
       : UnnamedFields(types, memory.format().pointer_size), shapes_(memory, descriptor, types), delegates_(&delegates) {

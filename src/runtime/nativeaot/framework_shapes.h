@@ -1,6 +1,6 @@
 // FrameworkShapes: the fields of the framework's types that the analyses of tasks, exceptions, locks, waits and
 // delegates read, for NativeAOT programs without their debug file: a program itself has no field names. The fields of
-// such a type, in the order of declaration, are listed in a table (framework_shapes.cc); their places follow from the
+// each type, in the order of declaration, are listed in a table (framework_shapes.cc); their places follow from the
 // compiler's rules and the program's own types. A row counts only if its fields make up an object of the type's size,
 // with references in exactly the places where its GCDesc has them. The type is identified by the hash of its name. A
 // few dozen reads per type; not kept. Not for several threads at once.
@@ -14,7 +14,7 @@ namespace dnheap {
 
 class FrameworkShapes {
 public:
-  // All must outlive it, also `descriptor`, which may publish offsets of some managed types.
+  // All arguments must outlive this object, also `descriptor`, which may publish offsets of some managed types.
   FrameworkShapes(const Memory &memory, const ContractDescriptor &descriptor, RuntimeTypeSystemN1 &types);
 
   // Returns the known fields of that type, inherited ones first. Structs count as if they were boxed.

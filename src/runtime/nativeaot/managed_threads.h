@@ -17,7 +17,7 @@ struct ManagedThread {
 
 class ManagedThreads {
 public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   ManagedThreads(const Memory &memory, const ContractDescriptor &descriptor, RuntimeTypeSystemN1 &types)
       : memory_(&memory), descriptor_(&descriptor), types_(&types) {}
 

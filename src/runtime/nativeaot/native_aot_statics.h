@@ -18,9 +18,9 @@ public:
                    RuntimeTypeSystemN1 &types, NativeAotFields *fields)
       : target_(&target), module_(&module), descriptor_(&descriptor), types_(&types), fields_(fields) {}
 
-  // Returns roots by cell, then by thread; after each root come the fields of its object, if known. Names types, so not
-  // from several threads. Each leads to an object with a sound type. Cells that are still unused lead nowhere and are
-  // left out.
+  // Returns roots by cell, then by thread; each root is followed by the fields of its object, if known. Names types, so
+  // not from several threads. Each root leads to an object with a sound type. Cells that are still unused lead nowhere
+  // and are left out.
   std::vector<StaticRoot> static_roots(Notes &notes) const;
 
 private:

@@ -14,7 +14,7 @@ namespace dnheap {
 
 class NativeDelegates {
 public:
-  // `method_name`: names the method whose code lies at an address. `types` must outlive it.
+  // `method_name`: names the method whose code lies at an address. `types` must outlive this object.
   NativeDelegates(const Memory &memory, RuntimeTypeSystemN1 &types, std::optional<CodeRange> managed,
                   std::function<std::string(Address)> method_name)
       : memory_(&memory), types_(&types), managed_(managed), method_name_(std::move(method_name)),

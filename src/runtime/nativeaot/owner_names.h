@@ -1,7 +1,7 @@
 // OwnerNames: names of types that have left only symbols in a NativeAOT program, and perhaps a line of its metadata:
 // static classes, and generic ones that only hold static fields. A symbol is the assembly's name and the type's, with
 // '_' for each character that C does not allow in an identifier. It is understood if exactly one type in the metadata
-// has a name with that spelling, behind the name of an assembly that another type's symbol has shown. Generic arguments
+// has a name with that spelling, after the name of an assembly that another type's symbol has shown. Generic arguments
 // are split if all of them are understood. Built from all names once; a look-up costs some string compares. Not for
 // several threads at once.
 #pragma once
@@ -20,7 +20,7 @@ class OwnerNames {
 public:
   // Adds a type that has a name in the metadata.
   void add(const NativeTypeName &name);
-  // Adds the symbol of such a type.
+  // Adds the symbol of a type that has a name in the metadata.
   void add_symbol(std::string_view mangled, const NativeTypeName &name);
 
   // `known` returns the name of a type by its symbol, or an empty text. Nullopt: the symbol is not understood, or has

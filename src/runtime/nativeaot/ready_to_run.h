@@ -1,6 +1,7 @@
 // ReadyToRun: the header in which a NativeAOT module lists the tables that its compiler wrote, among them the metadata
-// with the names of types. Finding it costs one pass over the module's memory that holds addresses, or over the file's
-// copy of it: the program never writes there.
+// with the names of types. Finding the header costs one pass over the part of the module's memory that holds relocated
+// addresses. If the dump lacks the header, a second pass searches the file's copy of that part, which is as good: the
+// program never writes to that part.
 #pragma once
 #include "target/target.h"
 

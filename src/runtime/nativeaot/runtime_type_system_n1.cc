@@ -69,8 +69,8 @@ RuntimeTypeSystemN1::RuntimeTypeSystemN1(const Target &target, const Module &mod
   names_.emplace(free_, "Free");
 }
 
-// After the virtual methods and interfaces come relative pointers of four bytes; in types that the runtime made at run
-// time, full pointers.
+// The optional parts follow the virtual methods and interfaces: relative pointers of four bytes, or full pointers in
+// types that the runtime made at run time. Returns where pointer number `index` leads; 0 if it is unreadable.
 Address RuntimeTypeSystemN1::optional_part(Address mt, u32 flags, unsigned index) const {
   std::optional<u16> slots = memory_->try_load<u16>(mt + at_.vtable_slots),
                      interfaces = memory_->try_load<u16>(mt + at_.interfaces);

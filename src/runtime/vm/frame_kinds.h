@@ -26,7 +26,7 @@ struct FrameKind {
   FrameShape shape = FrameShape::none;
   u8 number = 0;          // its number in .NET 10 without COM; 0: .NET 10 has no such kind
   u8 number_with_com = 0; // on Windows
-  // For a helper method's Frame: the number of pointers behind the Frame that lead to places with references; all: the
+  // For a helper method's Frame: the number of pointers after the Frame that lead to places with references; all: the
   // Frame has its own count.
   u8 protected_places = 0;
   static constexpr u8 all = 255;

@@ -47,8 +47,9 @@ ThreadList read_thread_list(const Memory &memory, Address head, u64 link, std::o
   ThreadList of_links = walk(memory, head, 0 - link, 0), of_threads = walk(memory, head, 0, link);
   for (ThreadList *list : {&of_links, &of_threads})
     list->is_counted = list->broken_by.empty() && count == list->threads.size();
-  // A single Thread's link may be followed by zeros, so that both forms find one thread; but a Thread itself begins
-  // with its state, which is not zero. So if both forms fit, the list of links is right.
+  // The list's pointers lead either to each Thread or to the link inside it. If both readings give the right count (for
+  // a single thread, zeros after its link end the other reading), the pointers lead to links: a Thread begins with its
+  // state, which is not zero, so reading a list of Threads as links would not end there.
   if (of_links.is_counted != of_threads.is_counted)
     return of_links.is_counted ? of_links : of_threads;
   return of_threads.threads.size() > of_links.threads.size() ? of_threads : of_links;

@@ -29,7 +29,7 @@ FileFit fit_native_file(const Target &target, const Module &module, const Mapped
 FileFit fit_managed_file(const Target &target, const Module &module, const MappedFilePtr &file);
 
 // The assemblies inside a single-file program that the process mapped from it: identified like assemblies in files of
-// their own. Build ids cannot identify such a program, as all programs with the same runtime have the same one.
+// their own. Build ids cannot identify a single-file program, as all programs with the same runtime have the same id.
 FileFit fit_bundle(const Target &target, const Module &program, const MappedFilePtr &file);
 
 // True if the module is a piece of that program's file after the program itself.

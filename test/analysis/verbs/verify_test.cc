@@ -112,7 +112,8 @@ TEST(Verify, DeadObjectsHaveNoProblems) {
     EXPECT_NE(headline_text(answer).find("sound: all references of live objects"), std::string::npos)
         << headline_text(answer);
     ASSERT_EQ(answer.tables[0].notes.size(), 1u);
-    EXPECT_EQ(answer.tables[0].notes[0].find("3 more in dead objects"), 0u) << answer.tables[0].notes[0];
+    EXPECT_EQ(answer.tables[0].notes[0].find("3 more problems in unreachable objects"), 0u)
+        << answer.tables[0].notes[0];
     EXPECT_EQ(problems_of(verify(heap, false, true)).size(), 3u) << "listed when asked for";
     // As soon as it is held it counts.
     segment.store(o[1] + p, o[2], p);

@@ -69,13 +69,12 @@ report::Table account_table(const AccountMap &map, bool is_process, bool in_text
          return text_of(c) + pieces_text(c, map);
        }}}.table("account", "", classes);
   table.shown = in_text ? Shown::everywhere : Shown::in_data;
-  table.total =
-      total_row(table, {{"bytes", accessible},
-                        {"dump_bytes", stored(map.stored)},
-                        {"resident_low", map.resident ? Cell(map.resident->first) : Cell()},
-                        {"resident_high", map.resident ? Cell(map.resident->second) : Cell()},
-                        {"share", share(accessible)},
-                        {"what", map.of(C::reserved).bytes ? "total, without what is only reserved" : "total"}});
+  table.total = total_row(table, {{"bytes", accessible},
+                                  {"dump_bytes", stored(map.stored)},
+                                  {"resident_low", map.resident ? Cell(map.resident->first) : Cell()},
+                                  {"resident_high", map.resident ? Cell(map.resident->second) : Cell()},
+                                  {"share", share(accessible)},
+                                  {"what", map.of(C::reserved).bytes ? "total, excluding reserved memory" : "total"}});
   table.whole = true;
   return table;
 }

@@ -20,7 +20,7 @@ public:
 
   // Nullopt: no managed method's code lies there. If that is unknown, throws Error that names what is not in the dump.
   std::optional<CodeBlock> find(Address ip) const;
-  // Finds the debug info of such a method: some 20 reads more. Throws Error as find() does.
+  // Finds the debug info of the block's method: some 20 reads more. Throws Error as find() does.
   DebugInfoPlace debug_info(const CodeBlock &block) const {
     return block.ready_to_run ? ready_to_run_.debug_info(block) : jit_.debug_info(block);
   }

@@ -45,7 +45,9 @@ ReadOutcome ExplicitFrames::from_helper_method(const ExplicitFrame &frame, Addre
   return is_windows_ ? by_return_addresses(frame, stack_end, code, to) : by_frame_pointers(frame, stack_end, code, to);
 }
 
-// The caller's unknown registers are among the captured ones, or were saved on the stack before the capture.
+// Adds as candidates the captured registers, and all words of the stack from the captured stack pointer to the
+// caller's. Each unknown register of the caller has its value there: the register was either unchanged at the capture,
+// or saved on that part of the stack before the capture.
 void ExplicitFrames::captured_may_count(const ExplicitFrame &frame, FrameCaller &to) const {
   const HelperMethodLayout layout = helper_method_layout();
   to.candidates_from = word(frame.address + layout.captured_sp).value_or(0);

@@ -15,7 +15,7 @@ public:
   StackTrace(const Memory &memory, const ContractDescriptor &descriptor, const RuntimeTypeSystem1 &types,
              const MethodDescs &methods);
 
-  // Returns the calls, the deepest first. `object`: the value of _stackTrace: an array of bytes, or in .NET 9 and later
+  // Returns the calls, innermost first. `object`: the value of _stackTrace: an array of bytes, or in .NET 9 and later
   // also an array of objects whose first element is that array; null gives an empty list. Nullopt: the object cannot be
   // read, or is something else.
   std::optional<std::vector<StackTraceElement>> read(Address object);

@@ -21,7 +21,7 @@ public:
   bool has_table() const { return table_ != 0; }
   // The number of entries that were ever used, counted from 1; nullopt: the runtime does not publish it.
   std::optional<u32> count() const { return count_; }
-  // Nullopt: not in the dump, or behind the last entry that was ever used.
+  // Nullopt: not in the dump, or after the last entry that was ever used.
   std::optional<SyncTableEntry> entry(u32 index) const;
 
 private:

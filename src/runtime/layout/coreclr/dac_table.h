@@ -14,7 +14,7 @@ public:
 
   // False: the table is not in the dump.
   bool is_known() const { return entry_ != 0; }
-  // Returns the variable `index` entries behind the known one; nullopt: no entry, or it is null.
+  // Returns the variable `index` entries after the known one; nullopt: no entry, or it is null.
   std::optional<Address> variable(i64 index) const;
 
 private:

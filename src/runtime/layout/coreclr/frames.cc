@@ -211,7 +211,7 @@ private:
     const bool has_calls = std::any_of(frames_.begin(), frames_.end(),
                                        [&](const FramePlace &frame) { return frame.identifier == call->number; });
     if (has_calls && !are_calls(call->number, place_of_call())) {
-      d_.descriptor.missing[call->identifier()] = "Frames with the number 1 are not those of native calls";
+      d_.descriptor.missing[call->identifier()] = "Frames with identifier 1 are not InlinedCallFrames";
       return;
     }
     for (const FrameKind &kind : frame_kinds())

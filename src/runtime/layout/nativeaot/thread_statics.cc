@@ -62,7 +62,8 @@ void derive_thread_statics(Derivation &d, std::span<const ThreadData> all, std::
     return Derivation::offsets(0, size ? end - stack_high_word * p : end, p);
   };
   if (!d.choose("Thread", "ThreadLocalStatics", candidates, passes,
-                "the third and the fourth word behind it are the bounds of each thread's stack"))
+                "the words " + std::to_string(stack_low_word * p) + " and " + std::to_string(stack_high_word * p) +
+                    " bytes after ThreadLocalStatics are the bounds of each thread's stack"))
     return;
   const i64 statics = d.descriptor.offset("Thread", "ThreadLocalStatics");
   for (auto [field, word] : {std::pair{"InlinedThreadLocalStatics", inlined_word},

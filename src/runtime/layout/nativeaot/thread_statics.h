@@ -10,7 +10,7 @@
 namespace dnheap {
 
 // Enters Thread.ThreadLocalStatics and Thread.InlinedThreadLocalStatics, which are our names. `threads`: those that the
-// runtime lists. `size`: of a Thread, if known; data behind it may have bounds of the stack, too.
+// runtime lists. `size`: the size of a Thread, if known; data after the Thread may have bounds of the stack, too.
 void derive_thread_statics(Derivation &derivation, std::span<const ThreadData> threads, std::optional<u64> size);
 
 } // namespace dnheap
