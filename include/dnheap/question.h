@@ -89,6 +89,7 @@ struct Question {
   std::string budget = {}, baseline = {};        // files: the limits; a record or a dump
   std::string record = {};                       // the file to which the caller writes the record
   std::vector<std::string> no_instances_of = {}; // types that must have no live objects
+  std::vector<std::string> no_findings_of = {};  // kinds of findings that there must not be; "any": all
   bool plain = false;                            // all owners are equal, without ranks
   std::vector<std::string> hubs = {};            // types whose objects are owners, in addition to the known ones
   bool raw = false;                              // show each step, also those that are otherwise folded

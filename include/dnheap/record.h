@@ -14,9 +14,11 @@ namespace dnheap::DNHEAP_ABI {
 class Record {
 public:
   // Makes the snapshot's record. Costs the dominator tree, a sweep over it, and a look at malloc's blocks.
-  static Record of(Snapshot &snapshot);
+  // `with_findings`: also what `report` finds wrong, which costs as much as `report` does.
+  static Record of(Snapshot &snapshot, bool with_findings = false);
   // Reads a saved record; or opens a dump, makes its record, and closes the dump. Throws Error that names the file.
-  static Record open(const std::string &path, const OpenOptions &options = {});
+  // `with_findings`: as above; a saved record has findings only if it was made with them.
+  static Record open(const std::string &path, const OpenOptions &options = {}, bool with_findings = false);
   // Reads a saved record. Throws Error that names the invalid place.
   static Record parse(std::string_view json, const std::string &name);
 

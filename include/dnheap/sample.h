@@ -9,7 +9,7 @@ namespace dnheap::DNHEAP_ABI {
 
 struct SampleOptions {
   double seconds = 10;
-  double every = 0.1;    // seconds from one sample to the next, at least
+  double every = 0.1;    // seconds from one sample to the next, on average; more if stops take long
   OpenOptions open = {}; // `pause` is ignored
 };
 

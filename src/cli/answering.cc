@@ -19,11 +19,12 @@ std::vector<Record> records_of(const Options &options, Progress &progress) {
   std::optional<Record> baseline;
   if (!options.question.baseline.empty())
     baseline = Record::open(options.question.baseline, open_options(options, progress));
+  const bool with_findings = !options.question.no_findings_of.empty();
   for (const std::string &target : options.targets)
-    out.push_back(Record::open(target, open_options(options, progress)));
+    out.push_back(Record::open(target, open_options(options, progress), with_findings));
   if (options.process) {
     Snapshot process = Snapshot::attach(*options.process, open_options(options, progress));
-    out.push_back(Record::of(process));
+    out.push_back(Record::of(process, with_findings));
   }
   if (baseline)
     out.push_back(std::move(*baseline));

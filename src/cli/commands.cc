@@ -15,12 +15,12 @@ const std::vector<Command> &commands() {
             .group = "processes",
             .question = "what do the threads of a running process do, over some seconds?",
             .details =
-                "Stops the process of -p for some milliseconds, ten times a second, for 10 seconds or the time "
-                "given: 30s, 2m. Shows where threads run and wait, as trees of methods with the number of samples; "
-                "each thread with its share of time on a processor; the locks that were waited for, with who had "
-                "them and where these stood. The process needs no restart and no agent, and stands still for a "
-                "twentieth of the time at most. --format folded writes the stacks for flame graphs, one per line "
-                "with its count; --format speedscope a file for speedscope. Ctrl-C ends it early.",
+                "Stops the process of -p for some milliseconds, up to ten times a second, for 10 seconds or the time "
+                "given: 30s, 500ms, 2m. Shows where threads run and wait, as trees of methods with the number of "
+                "samples; each thread with its processor time, those of native code too; the locks that were waited "
+                "for, with who had them and where these stood. The process needs no restart and no agent, and stands "
+                "still for about a twentieth of the time at most. --format folded writes the stacks for flame graphs, "
+                "one per line with its count; --format speedscope a file for speedscope. Ctrl-C ends it early.",
             .subject = "TIME",
             .subject_asked = "for how long?",
             .subject_is_optional = true,

@@ -132,7 +132,7 @@ private:
                  : ask(snapshot(targets.front()), verb.name, options.question);
     std::vector<Record> records;
     for (std::size_t target : targets)
-      records.push_back(Record::of(snapshot(target)));
+      records.push_back(Record::of(snapshot(target), !options.question.no_findings_of.empty()));
     return ask_records(verb.name, records, options.question);
   }
 

@@ -31,7 +31,7 @@ public:
   // Returns how long the process stood still; nullopt if it was not stopped.
   std::optional<double> pause_seconds() const { return process_.pause_seconds(); }
   // Return what LinuxProcess does.
-  const std::set<u64> &running() const { return process_.running(); }
+  const std::map<u64, SystemThread> &system_threads() const { return process_.system_threads(); }
   std::vector<std::pair<Address, Address>> fetched() const { return process_.fetched(); }
   // Finds out which pages have memory, swapped out or not. Works only while the process is stopped, or if it never was.
   // Reads 8 bytes per mapped page.

@@ -18,7 +18,7 @@ WITHOUT_TARGET = {"ps"}
 OF_PROCESSES = {"sample"}  # see test/real/sample.py
 # What to give them, and which of them cannot be seen in an answer about this dump. Memory: more than AddressSanitizer maps.
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3b5000000-0x7ff3b9000000",
-          "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",
+          "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "no-findings-of": "deadlock", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",
           "max": "60", "near": "0x7ff3b55996a8", "from": "0x7ff3b55996a8", "refers-to": "younger", "struct": "System.DateTime"}
 UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
           "output", "format", "baseline", "color", "full-names", "timeout"}

@@ -7,6 +7,7 @@
 Exit codes are those of matrix.py.
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -43,6 +44,9 @@ def run(dnheap, _, major, dump):
                 with kinds.Process("findings", major, way, *healthy) as target:
                     path = target.dump(dump, pathlib.Path(folder) / "findings.core")
                 found = matrix.answer(dnheap, "report", path)["tables"]["findings"]
+                code = subprocess.run([dnheap, "check", path, "--no-findings-of", way], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode
+                if code != (0 if healthy else 1):
+                    problems.append(f"{way}{', healthy' if healthy else ''}: check --no-findings-of gives exit code {code}")
             if healthy:
                 problems += [f"{way}, healthy: {row['text']}" for row in found]
                 continue

@@ -57,8 +57,11 @@ def threads(answer, said):
     hot = next(row for row in answer["tables"]["threads"] if row["os_id"] == said["hot"])
     loops = sum(row["samples"] for row in answer["tables"]["stacks"] if "Hot.Loop" in row["methods"])
     problems = [] if loops == samples == hot["samples"] else [f"{loops} stacks of {samples} samples have Hot.Loop; {hot}"]
-    if hot["name"] != "hot" or hot["running"] < samples * 0.8 or hot["place"] not in ("Hot.Loop", "Hot.Step"):
+    if hot["name"] != "hot" or not hot["managed"] or hot["processor"] < 0.5 or hot["running"] < samples * 0.8 or hot["place"] not in ("Hot.Loop", "Hot.Step"):
         problems.append(f"the thread that computes: {hot}")
+    native = [row for row in answer["tables"]["threads"] if not row["managed"]]
+    if not native or any(row["place"] != f"(native thread {row['name']})" for row in native):
+        problems.append(f"native threads: {native}")
     if not any("Hot." in sentence for sentence in answer["target"]["sampling"]["findings"]):
         problems.append(f"the lead does not say what runs: {answer['target']['sampling']['findings']}")
     return problems

@@ -4,11 +4,17 @@
 #include "analysis/findings/finding_rule.h"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace dnheap {
 
 // Returns findings in the order of the rules.
 std::vector<Finding> find_findings(const Evidence &evidence);
+
+// Every kind that a Finding may have, and `any_kind`, which stands for all of them.
+inline constexpr std::string_view any_kind = "any";
+std::vector<std::string_view> finding_kinds();
 
 // "timers, events or requests": what the rules look at.
 std::string looked_at();

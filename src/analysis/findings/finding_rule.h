@@ -23,6 +23,7 @@ struct Evidence {
 struct FindingRule {
   const char *looks_at; // as the report lists what was looked at: "timers"
   void (*find)(const Evidence &evidence, std::vector<Finding> &out);
+  std::vector<std::string_view> kinds; // of its findings
 };
 
 // Names the holder of an object for people: the field that HoldingFields names. If the holder is the array of a

@@ -24,16 +24,18 @@ Finding lost(const NativeOwner &owner, const std::string &unread) {
 }
 
 Finding held(const NativeOwner &owner) {
+  const bool is_field = owner.kind == NativeOwner::Kind::field;
   return {.kind = "held_native_memory",
           .harm = Harm::memory,
-          .text = fmt::format("Objects hold native memory: {} ({}) from malloc, by {} × {}. It is freed when these are "
-                              "disposed of, or finalized.",
-                              bytes_text(owner.bytes), sizes_text(owner), count_text(owner.holders), owner.name),
-          .count = owner.holders,
+          .text = fmt::format("{} native memory: {} ({}) from malloc, by {}. It stays until somebody frees it: Dispose "
+                              "or a finalizer, if the type has one, or the program itself.",
+                              is_field ? "Objects hold" : "Static fields hold", bytes_text(owner.bytes),
+                              sizes_text(owner), text_of(owner)),
+          .count = is_field ? owner.holders : owner.blocks,
           .bytes = owner.bytes,
           .example = owner.example,
-          .verb = "path",
-          .options = " " + hex(owner.example)};
+          .verb = is_field ? "path" : "account",
+          .options = is_field ? " " + hex(owner.example) : " --table native"};
 }
 
 } // namespace

@@ -12,13 +12,16 @@ NativeBlocks::NativeBlocks(const Target &target, const AccountMap &map) {
   MallocArenas malloc = find_malloc_arenas(target, most_blocks);
   blocks_ = std::move(malloc.in_use);
   is_cut_ = blocks_.size() == most_blocks;
+  tail_ = malloc.lists_blocks ? 0 : sizeof(u64);
   if (!malloc.lists_blocks)
     for (const MallocBlock &block : map.malloc.blocks)
       blocks_.push_back({block.start + large_block_header, block.end});
   arrange();
 }
 
-NativeBlocks::NativeBlocks(std::vector<MallocBlock> blocks) : blocks_(std::move(blocks)) { arrange(); }
+NativeBlocks::NativeBlocks(std::vector<MallocBlock> blocks, u64 tail) : blocks_(std::move(blocks)), tail_(tail) {
+  arrange();
+}
 
 void NativeBlocks::arrange() {
   std::sort(blocks_.begin(), blocks_.end(),
@@ -45,7 +48,7 @@ void NativeBlocks::arrange() {
 u32 NativeBlocks::search(Address address) const {
   const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), address,
                                       [](Address at, const MallocBlock &block) { return at < block.start; });
-  if (after == blocks_.begin() || address >= std::prev(after)->end)
+  if (after == blocks_.begin() || std::prev(after)->end - address <= tail_ || address >= std::prev(after)->end)
     return none;
   return static_cast<u32>(after - blocks_.begin() - 1);
 }

@@ -13,14 +13,16 @@ public:
 
   // `map`: the account of the same target.
   NativeBlocks(const Target &target, const AccountMap &map);
-  explicit NativeBlocks(std::vector<MallocBlock> blocks); // in any order
+  // `blocks`: in any order. `tail`: as in find().
+  explicit NativeBlocks(std::vector<MallocBlock> blocks, u64 tail = 0);
 
   u32 size() const { return static_cast<u32>(blocks_.size()); }
   const MallocBlock &operator[](u32 block) const { return blocks_[block]; }
   // True if there are more blocks than are listed.
   bool is_cut() const { return is_cut_; }
-  // Returns the block that contains the address, or none. Most words of memory are no pointers to blocks: these cost a
-  // few instructions and one load from a table that stays in the processor's cache.
+  // Returns the block that contains the address, or none. The last word of glibc's blocks does not count: malloc's own
+  // records of the next chunk, if that is free, have its address. Most words of memory are no pointers to blocks: these
+  // cost a few instructions and one load from a table that stays in the processor's cache.
   u32 find(Address address) const {
     if (address - lowest_ >= span_ || !(pages_[slot_of(address)] >> (address >> page_shift & 63) & 1))
       return none;
@@ -37,6 +39,7 @@ private:
 
   std::vector<MallocBlock> blocks_;
   std::vector<u64> pages_; // a bit per page that has a part of a block; other pages may have the same bit
+  u64 tail_ = 0;
   Address lowest_ = 0;
   u64 span_ = 0;
   bool is_cut_ = false;

@@ -21,6 +21,7 @@ using Owner = NativeOwner::Kind;
 using Class = MemoryClass;
 
 constexpr u32 no_owner = ~u32{0};
+constexpr u64 page = 4096;
 constexpr u64 word_size = 8; // malloc is read on 64-bit systems only
 
 // Calls visit(word) for each known word of [start, end) at a multiple of 8.
@@ -115,11 +116,12 @@ private:
     const ObjectIndex &index = snapshot_.index();
     const References &references = snapshot_.references();
     const HeapTypes &types = references.types();
-    std::vector<u8> may_hold(types.size()); // no pointers are looked for in texts, bytes and numbers of 4 bytes
+    constexpr u32 size_of_character = 2;
+    std::vector<u8> may_hold(types.size()); // no pointers are looked for in texts
     for (u32 i = 0; i < types.size(); ++i) {
       const std::optional<ObjectLayout> layout =
           snapshot_.runtime().types().object_layout(types[TypeId(i)].method_table);
-      may_hold[i] = layout && layout->component_size % word_size == 0;
+      may_hold[i] = layout && layout->component_size != size_of_character;
     }
     const unsigned threads = snapshot_.threads();
     Timer timer(snapshot_.watch(), "holders of blocks");
@@ -145,6 +147,15 @@ private:
     }
   }
 
+  // Returns the block to which a word of native memory leads. Numbers that are an address by chance are mostly odd.
+  u32 target_of(u64 word) const {
+    const u32 block = blocks_.find(word);
+    const bool is_aligned = word % word_size == 0;
+    return block == NativeBlocks::none || is_aligned || word - word % word_size == blocks_[block].start
+               ? block
+               : NativeBlocks::none;
+  }
+
   // Finds which blocks each block leads to.
   void find_links() {
     constexpr u64 part_size = 512;
@@ -159,7 +170,7 @@ private:
         const u64 before = out.size();
         u32 last = static_cast<u32>(i);
         for_each_word(memory_, blocks_[static_cast<u32>(i)].start, blocks_[static_cast<u32>(i)].end, [&](u64 word) {
-          const u32 target = blocks_.find(word);
+          const u32 target = target_of(word);
           if (target != NativeBlocks::none && target != last && target != i)
             out.push_back(last = target);
         });
@@ -231,7 +242,7 @@ private:
     snapshot_.watch().check();
     std::vector<u32> found;
     for_each_word(memory_, start, end, [&](u64 word) {
-      const u32 block = blocks_.find(word);
+      const u32 block = target_of(word);
       if (block == NativeBlocks::none || owner_[block] != no_owner)
         return;
       owner_[block] = owner;
@@ -239,11 +250,24 @@ private:
     });
     follow(found);
   }
-  void own(Owner kind, EnumSet<MemoryClass> classes) {
+  u32 own(Owner kind, EnumSet<MemoryClass> classes) {
     const u32 owner = add_owner(kind, "");
     for (const ClassStretch &one : map_.stretches)
       if (classes.has(one.memory) && (one.writable || kind == Owner::runtime)) // code and stubs contain addresses, too
         own(owner, one.start, one.end);
+    return owner;
+  }
+
+  // Variables of threads (TLS) lie around the thread's own record: of most threads at the end of the stack, which is
+  // looked at already; of the first one in memory that the loader got.
+  void own_by_thread_variables(u32 owner) {
+    constexpr u64 registers = 27, fs_base = 21; // numbers of x64 registers, as Linux lists them
+    constexpr u64 before = 64 << 10, after = 4 << 10;
+    if (snapshot_.target().architecture != Architecture::x64)
+      return;
+    for (const Thread &thread : snapshot_.target().threads)
+      if (const Address record = thread.registers.size() == registers ? thread.registers[fs_base] : 0; record > before)
+        own(owner, record - before, record + after);
   }
 
   // Finds what the fields of types lead to, through other blocks: of the framework's types, or of all others.
@@ -275,7 +299,7 @@ private:
         unread += section.writable ? section.size : 0;
       for (const Range &range : image ? image->writable_bytes(memory_) : std::vector<Range>())
         if (range.bytes.size() <= bytes_left_) {
-          own(owner, range.address, range.end());
+          own(owner, range.address, align_up(range.end(), page)); // the loader uses the rest of its last page
           bytes_left_ -= range.bytes.size();
           unread -= std::min<u64>(unread, range.bytes.size());
         }
@@ -300,25 +324,25 @@ private:
     const std::string &runtime = snapshot_.runtime().module().path;
     const std::string_view folder = std::string_view(runtime).substr(0, runtime.rfind('/') + 1);
     const bool is_of_runtime = module.path == runtime || (!folder.empty() && module.path.starts_with(folder));
-    const bool is_loader =
-        module.file_name().starts_with("ld-"); // every library has the address of its own record there
-    return is_loader ? 0 : is_glibc(module) ? rank_of_libc : is_of_runtime ? rank_of_runtime : rank_of_others;
+    const bool is_loader = module.file_name().starts_with("ld-"); // has the records of all libraries
+    const bool is_libc = is_glibc(module) || is_musl(module) || is_loader;
+    return is_libc ? rank_of_libc : is_of_runtime ? rank_of_runtime : rank_of_others;
   }
 
   void find_owners() {
     Timer timer(snapshot_.watch(), "owners of blocks");
     own_by_fields();
-    // A list that a library keeps of all its blocks does not hide the objects that hold them, which come first. The
-    // runtime's memory comes late, as it is full of words that were addresses once; but much of what its own objects
-    // lead to, a Thread's for instance, is everybody's.
-    own_by_libraries(false);
+    // The program's fields come first, as a programmer can change these; then its libraries. The runtime's memory comes
+    // late, as it is full of words that were addresses once; but much of what its own objects lead to, a Thread's for
+    // instance, is everybody's.
     follow_fields(false);
+    own_by_libraries(false);
     own_by_libraries(true);
     follow_fields(true);
     own(Owner::runtime, {Class::jit_code, Class::runtime_stubs, Class::loader_heaps, Class::handle_tables,
                          Class::gc_bookkeeping, Class::runtime_other});
-    own(Owner::stacks, {Class::stacks_in_use});
-    own(Owner::unknown_memory, {Class::not_identified, Class::shared_memory});
+    own_by_thread_variables(own(Owner::stacks, {Class::stacks_in_use}));
+    own(Owner::unknown_memory, {Class::not_identified, Class::shared_memory, Class::mapped_files});
   }
 
   void add_up() {
@@ -380,7 +404,7 @@ std::string text_of(const NativeOwner &owner) {
   switch (owner.kind) {
   case Owner::field: return fmt::format("{} × {}", count_text(owner.holders), owner.name);
   case Owner::library: return "variables of " + owner.name;
-  case Owner::runtime: return "the runtime's own memory";
+  case Owner::runtime: return "static fields that are no references, or the runtime's own memory";
   case Owner::stacks: return "stacks of threads";
   case Owner::unknown_memory: return "memory that is not identified";
   case Owner::nobody: return "nobody: nothing in this target refers to them";
@@ -407,7 +431,8 @@ bool is_leak(const NativeOwner &owner, const NativeOwners &native) {
   constexpr u64 least_bytes = 16 << 20, least_blocks = 100; // a single large buffer is no leak
   if (owner.bytes < least_bytes || owner.blocks < least_blocks)
     return false;
-  return owner.kind == Owner::nobody || (owner.kind == Owner::field && owner.bytes >= native.bytes / 4);
+  return owner.kind == Owner::nobody ||
+         ((owner.kind == Owner::field || owner.kind == Owner::runtime) && owner.bytes >= native.bytes / 4);
 }
 
 std::string main_owner_text(const NativeOwners &native) {

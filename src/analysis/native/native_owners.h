@@ -51,7 +51,7 @@ struct NativeOwners {
   Notes notes;
 };
 
-// True if so many blocks are lost, or held by one field, that this may be a leak.
+// True if so many blocks are lost, or held by one field or by static fields, that this may be a leak.
 bool is_leak(const NativeOwner &owner, const NativeOwners &native);
 // Says in a sentence who has the addresses of most of the blocks.
 std::string main_owner_text(const NativeOwners &native);

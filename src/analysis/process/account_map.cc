@@ -278,23 +278,35 @@ private:
     }
   }
 
-  // Runs last, in unclaimed memory: finds blocks that malloc mapped one by one.
+  // Runs last: finds blocks that malloc mapped one by one, in memory that nobody claimed, or that only seems to belong
+  // to an image: a file that is mapped as it is ends before the size that its headers state.
   void claim_large_blocks() {
     if (out_.malloc.arenas.empty() || out_.malloc.lists_blocks)
       return;
-    u64 bytes = 0, blocks = 0;
-    for (const ColouredStretch &stretch : coloring_.stretches()) {
-      const Place &place = places_[stretch.place];
-      if (stretch.colour != Coloring::none || !place.mapping.writable || place.mapping.executable || place.is_file)
-        continue;
-      const Address end = std::min(stretch.end, place.mapping.stored_end);
-      for (const MallocBlock &block : find_large_blocks(target_.memory, stretch.start, end)) {
+    u64 bytes = 0;
+    auto look_at = [&](Address start, Address end) {
+      for (const MallocBlock &block : find_large_blocks(target_.memory, start, end)) {
         claim(malloc_large, block.start, block.end);
         out_.malloc.blocks.push_back(block);
         bytes += block.end - block.start;
-        ++blocks;
       }
+    };
+    Address start = 0, end = 0; // of stretches that follow each other in one place
+    u32 of = 0;
+    for (const ColouredStretch &stretch : coloring_.stretches()) {
+      const Place &place = places_[stretch.place];
+      const bool may_be = stretch.colour == Coloring::none || stretch.colour == colour_of(images, true);
+      if (!may_be || !place.mapping.writable || place.mapping.executable || place.is_file)
+        continue;
+      if (stretch.start != end || stretch.place != of) {
+        look_at(start, end);
+        start = stretch.start;
+        of = stretch.place;
+      }
+      end = std::min(stretch.end, place.mapping.stored_end);
     }
+    look_at(start, end);
+    const u64 blocks = out_.malloc.blocks.size();
     sum(malloc_large).pieces = blocks;
     const MallocArenas &malloc = out_.malloc;
     if (malloc.large_bytes && (*malloc.large_bytes != bytes || *malloc.large_blocks != blocks))

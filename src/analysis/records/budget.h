@@ -11,7 +11,7 @@ namespace dnheap {
 
 // A limit for one figure of one type, owner or class of memory, or of everything that a pattern matches.
 struct Limit {
-  enum class Of : u8 { total, type, owner, signature, memory_class, group };
+  enum class Of : u8 { total, type, owner, signature, memory_class, group, finding };
   Of of = Of::total;
   std::string name;        // exact; for a signature at least its first six digits; empty: a total, or by pattern
   std::string pattern;     // RE2, not anchored, already checked; empty: by name

@@ -146,6 +146,21 @@ std::string Record::Owner::full_name() const {
   return is_shared() && name != all_shared ? name + and_others : dnheap::full_name(name, part);
 }
 
+void add_findings(Record &record, const report::Answer &report) {
+  for (const report::Table &table : report.tables) {
+    if (table.name != "findings")
+      continue;
+    auto text = [&](const report::Row &row, std::string_view key) {
+      return std::string(row[table.column(key)].text().value_or(""));
+    };
+    const report::WriteOptions all;
+    report::Rows rows(table, all);
+    while (const report::Row *row = rows.next())
+      record.findings.push_back({text(*row, "kind"), text(*row, "harm"), text(*row, "sureness"), text(*row, "text")});
+  }
+  record.has_findings = true;
+}
+
 // Goes through JSON, as a saved record does: so the same code reads both.
 Record take_record(Snapshot &snapshot) {
   report::Answer answer = ask(record_verb, snapshot, {});

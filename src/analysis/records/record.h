@@ -36,6 +36,11 @@ struct Record {
     u64 bytes = 0, count = 0;
   };
 
+  // What `report` finds wrong.
+  struct Finding {
+    std::string kind, harm, sureness, text;
+  };
+
   std::string name;                     // name of the file as it was given, or "process 4711"
   std::string description;              // ".NET 10.0.14 on linux x64, workstation GC, regions"
   std::string container, version;       // container of the target; version of the runtime
@@ -50,17 +55,21 @@ struct Record {
   Notes notes;
   bool is_saved = false; // read from JSON: the dump may no longer exist
 
-  std::vector<Owner> owners;  // largest first
-  std::vector<Type> types;    // largest first
-  std::vector<Class> classes; // in the account's order
-  std::vector<Waste> waste;   // largest first
-  bool has_parts = false;     // false in records of earlier versions, which have whole owners, and "(shared)"
-  bool has_waste = false;     // false in records of earlier versions, and of dumps without contents of objects
+  std::vector<Owner> owners;     // largest first
+  std::vector<Type> types;       // largest first
+  std::vector<Class> classes;    // in the account's order
+  std::vector<Waste> waste;      // largest first
+  std::vector<Finding> findings; // the most harmful first
+  bool has_findings = false;     // they cost a report, so only records taken for --no-findings-of have them
+  bool has_parts = false;        // false in records of earlier versions, which have whole owners, and "(shared)"
+  bool has_waste = false;        // false in records of earlier versions, and of dumps without contents of objects
 };
 
 // Takes a record of the snapshot: costs the tree of `retained`, one sweep over it, the account, and the passes of
 // `waste`. Throws what ask() throws.
 Record take_record(Snapshot &snapshot);
+// Adds the findings of an answer of `report` about the same dump.
+void add_findings(Record &record, const report::Answer &report);
 // Returns the plan for take_record().
 Plan plan_record();
 

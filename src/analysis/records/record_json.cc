@@ -117,6 +117,12 @@ Record record_in(const Place &root, const std::string &name) {
       out.waste.push_back({row.at("kind").text(), row.at("what").text(), row.at("field").text(),
                            row.at("bytes").number(), row.at("count").number()});
     });
+  out.has_findings = !tables.is_null("findings");
+  if (out.has_findings)
+    tables.at("findings").for_each([&](const Place &row) {
+      out.findings.push_back(
+          {row.at("kind").text(), row.at("harm").text(), row.at("sureness").text(), row.at("text").text()});
+    });
   out.is_saved = true;
   return out;
 }
@@ -162,12 +168,23 @@ report::Table waste_table(const Record &record) {
   return columns.table("waste", "", record.waste);
 }
 
+report::Table findings_table(const Record &record) {
+  using R = Record::Finding;
+  const report::ColumnsOf<R> columns = {{{"kind", "Kind", Kind::text}, &R::kind},
+                                        {{"harm", "Harm", Kind::text}, &R::harm},
+                                        {{"sureness", "Sure", Kind::text}, &R::sureness},
+                                        {{"text", "Text", Kind::text}, &R::text}};
+  return columns.table("findings", "", record.findings);
+}
+
 } // namespace
 
 std::vector<report::Table> tables_of(const Record &record) {
   std::vector<report::Table> out = {owners_table(record), types_table(record), classes_table(record)};
   if (record.has_waste)
     out.push_back(waste_table(record));
+  if (record.has_findings)
+    out.push_back(findings_table(record));
   return out;
 }
 

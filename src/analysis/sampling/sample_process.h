@@ -9,8 +9,9 @@ namespace dnheap {
 
 struct SamplingOptions {
   double seconds = 10;
-  double every = 0.1; // seconds from one stop to the next, at least; and a process never stands still for more than a
-                      // twentieth of the time
+  // Seconds from one stop to the next, on average; more if the process would stand still for more than a twentieth of
+  // the time.
+  double every = 0.1;
 };
 
 // Cancelled, it returns the answer for the samples taken until then, if there are any; else it throws Interrupted. If

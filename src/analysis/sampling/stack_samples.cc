@@ -12,6 +12,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <set>
+#include <tuple>
 
 namespace dnheap {
 
@@ -22,7 +25,7 @@ using report::Kind;
 using report::Shown;
 using report::text_cell;
 
-constexpr u64 most_stacks = 1 << 18, most_methods = 1 << 20; // kept
+constexpr u64 most_stacks = 1 << 18, most_methods = 1 << 20, most_locks = 1 << 16; // kept
 constexpr const char *no_method = "(no managed method)";
 
 std::string lock_text(const Runtime &runtime, const ThreadBlock &block) {
@@ -49,7 +52,15 @@ std::pair<std::string, u64> most_of(const std::map<std::string, u64> &counts) {
 
 } // namespace
 
-void StackSamples::add(const Snapshot &snapshot, const std::set<u64> &running) {
+std::optional<double> StackSamples::ThreadSeen::processor() const {
+  constexpr double ticks_per_second = 100;
+  if (last <= first)
+    return std::nullopt;
+  return std::min(1.0, static_cast<double>(last_ticks - std::min(first_ticks, last_ticks)) / ticks_per_second /
+                           (last - first));
+}
+
+void StackSamples::add(const Snapshot &snapshot, const std::map<u64, SystemThread> &system, double seconds) {
   const Runtime &runtime = snapshot.runtime();
   Notes notes;
   const std::vector<ThreadData> threads = runtime.threads(notes);
@@ -87,14 +98,22 @@ void StackSamples::add(const Snapshot &snapshot, const std::set<u64> &running) {
     if (stand.place.empty() && !frames.empty())
       stand.place = frame_text(runtime, *frames.front()).qualified;
   }
-  std::map<std::string, std::pair<u64, std::set<u32>>> waited_for; // lock → waiters, owners
+  struct Waits {
+    u64 waiters = 0;
+    std::set<u32> owners;
+  };
+  std::map<std::pair<std::string, Address>, Waits> waited_for;
+  std::set<u64> managed;
   for (u32 i = 0; i < threads.size(); ++i) {
     const u64 os_id = threads[i].os_id.value_or(0);
     if (!os_id)
       continue;
+    managed.insert(os_id);
+    const auto of_system = system.find(os_id);
     const Stand &stand = stands[i];
-    const bool runs = running.contains(os_id);
+    const bool runs = of_system != system.end() && of_system->second.is_ready;
     ThreadSeen &seen = threads_[os_id];
+    seen.is_managed = true;
     if (!stand.name.empty())
       seen.name = stand.name;
     ++seen.samples;
@@ -108,30 +127,74 @@ void StackSamples::add(const Snapshot &snapshot, const std::set<u64> &running) {
       ++seen.waits[lock_text(runtime, stand.blocked.blocks.front())];
     else if (!stand.wait.text.empty())
       ++seen.waits[stand.wait.text];
-    if (const auto known = stacks_.find(stand.methods); known != stacks_.end() || stacks_.size() < most_stacks)
-      ++(runs ? stacks_[stand.methods].running : stacks_[stand.methods].waiting);
-    else
-      ++left_out_;
+    add_stack(stand.methods, runs);
     for (const ThreadBlock &block : stand.blocked.blocks)
       if (block.owner || block.kind == ThreadBlock::Kind::monitor || block.kind == ThreadBlock::Kind::lock) {
-        auto &[waiters, owners] = waited_for[lock_text(runtime, block)];
-        ++waiters;
+        Waits &waits = waited_for[{lock_text(runtime, block), block.object}];
+        ++waits.waiters;
         if (block.owner && *block.owner != i)
-          owners.insert(*block.owner);
+          waits.owners.insert(*block.owner);
       }
   }
-  for (const auto &[text, waits] : waited_for) {
-    LockSeen &lock = locks_[text];
-    ++lock.samples;
-    lock.waiters += waits.first;
-    lock.most = std::max(lock.most, waits.first);
-    for (u32 owner : waits.second) {
+  for (const auto &[lock, waits] : waited_for) {
+    if (locks_.size() >= most_locks && !locks_.contains(lock))
+      continue;
+    LockSeen &seen = locks_[lock];
+    seen.text = lock.first;
+    ++seen.samples;
+    seen.waiters += waits.waiters;
+    seen.most = std::max(seen.most, waits.waiters);
+    for (u32 owner : waits.owners) {
       const Stand &holder = stands[owner];
-      ++lock.holders[fmt::format("thread {}{} in {}", threads[owner].os_id.value_or(0),
+      ++seen.holders[fmt::format("thread {}{} in {}", threads[owner].os_id.value_or(0),
                                  holder.name.empty() ? "" : " (" + printable(holder.name) + ")",
                                  holder.place.empty() ? no_method : holder.place)];
     }
   }
+  // Threads of native code: the GC's and the JIT's among them.
+  u64 halted = 0;
+  for (const auto &[id, thread] : system) {
+    halted += thread.is_halted;
+    if (managed.contains(id))
+      continue;
+    const std::string place = "(native thread " + printable(thread.name) + ")";
+    ThreadSeen &seen = threads_[id];
+    seen.name = thread.name;
+    ++seen.samples;
+    seen.running += thread.is_ready;
+    running_ += thread.is_ready;
+    ++(thread.is_ready ? seen.running_places : seen.places)[place];
+    if (thread.is_ready)
+      ++running_in_[place];
+    add_stack({number_of(place)}, thread.is_ready);
+  }
+  halted_ += halted && halted == system.size();
+  note_ticks(system, seconds);
+}
+
+void StackSamples::note_ticks(const std::map<u64, SystemThread> &system, double seconds) {
+  for (const auto &[id, thread] : system) {
+    const auto seen = threads_.find(id);
+    if (seen == threads_.end())
+      continue;
+    ThreadSeen &of = seen->second;
+    if (of.samples == 1) {
+      of.first_ticks = thread.ticks;
+      of.first = seconds;
+    }
+    of.last_ticks = thread.ticks;
+    of.last = seconds;
+  }
+}
+
+void StackSamples::add_stack(const std::vector<u32> &methods, bool runs) {
+  const auto known = stacks_.find(methods);
+  if (known == stacks_.end() && stacks_.size() >= most_stacks) {
+    ++problems_["more different stacks than are kept"];
+    return;
+  }
+  StackSeen &seen = stacks_[methods];
+  ++(runs ? seen.running : seen.waiting);
 }
 
 u32 StackSamples::number_of(const std::string &method) {
@@ -155,21 +218,34 @@ std::vector<std::string> StackSamples::methods_of(const std::vector<u32> &stack)
 
 std::vector<std::string> StackSamples::findings() const {
   constexpr double much = 0.3; // of the samples
+  constexpr u64 most_findings = 4;
   std::vector<std::string> out;
-  for (const auto &[text, lock] : locks_) {
+  if (halted_ == samples_)
+    return {"All threads were stopped by a signal or a debugger in every sample: the process itself does nothing."};
+  std::vector<const LockSeen *> locks;
+  for (const auto &[key, lock] : locks_)
+    if (share_of(lock.samples, samples_) >= much && !lock.holders.empty())
+      locks.push_back(&lock);
+  std::ranges::stable_sort(locks, std::greater<>(), &LockSeen::waiters);
+  for (u64 i = 0; i < std::min<u64>(locks.size(), most_findings); ++i) {
+    const LockSeen &lock = *locks[i];
     const auto [holder, times] = most_of(lock.holders);
-    if (share_of(lock.samples, samples_) < much || holder.empty())
-      continue;
-    out.push_back(fmt::format("In {} of {} samples, {} waited for {}; in {} of them it was held by {}.", lock.samples,
-                              samples_, lock.most == 1 ? "a thread" : fmt::format("up to {} threads", lock.most), text,
-                              times, holder));
+    out.push_back(fmt::format(
+        "In {} of {} samples, {} waited for one lock ({}); in {} of them it was held by {}.", lock.samples, samples_,
+        lock.most == 1 ? "a thread" : fmt::format("up to {} threads", lock.most), lock.text, times, holder));
   }
-  if (const auto [place, times] = most_of(running_in_); times && place != no_method)
-    out.push_back(fmt::format("{:.1f} threads ran on average; {:.0f} % of that was in {}.",
-                              static_cast<double>(running_) / static_cast<double>(samples_),
-                              100 * share_of(times, running_), place));
-  else if (!running_)
-    out.push_back("No thread ran in any of the samples: all of them waited.");
+  if (locks.size() > most_findings)
+    out.push_back(fmt::format("{} more locks were waited for as often.", count_text(locks.size() - most_findings)));
+  double processors = 0;
+  for (const auto &[id, thread] : threads_)
+    processors += thread.processor().value_or(0);
+  const auto [place, times] = most_of(running_in_);
+  if (times)
+    out.push_back(fmt::format("The process used {:.1f} processors; most often ({:.0f} % of the threads that were seen "
+                              "running) in {}.",
+                              processors, 100 * share_of(times, running_), place));
+  else
+    out.push_back(fmt::format("No thread was seen running; the process used {:.2f} processors.", processors));
   return out;
 }
 
@@ -181,38 +257,46 @@ report::Table StackSamples::threads_table() const {
   std::vector<Row> rows;
   for (const auto &[os_id, seen] : threads_)
     rows.push_back({os_id, &seen});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row &a, const Row &b) { return a.seen->running > b.seen->running; });
+  auto order = [](const Row &row) {
+    return std::tuple(-row.seen->processor().value_or(0), ~row.seen->running, !row.seen->is_managed);
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row &a, const Row &b) { return order(a) < order(b); });
   auto main_place = [](const Row &r) { return most_of(r.seen->running ? r.seen->running_places : r.seen->places); };
   return report::ColumnsOf<Row>{
       {{"os_id", "OS id", Kind::number}, &Row::os_id},
       {{"name", "Name", Kind::text, Shown::everywhere, false, true},
        [](const Row &r) { return text_cell(r.seen->name); }},
+      {{"managed", "", Kind::boolean, Shown::in_data}, [](const Row &r) { return r.seen->is_managed; }},
       {{"samples", "Samples", Kind::count}, [](const Row &r) { return r.seen->samples; }},
-      {{"running", "Running", Kind::count, Shown::in_data}, [](const Row &r) { return r.seen->running; }},
-      {{"share", "Running", Kind::percent}, [](const Row &r) { return share_of(r.seen->running, r.seen->samples); }},
-      {{"place", "Mostly in", Kind::text}, [=](const Row &r) { return main_place(r).first; }},
+      {{"running", "Seen running", Kind::count}, [](const Row &r) { return r.seen->running; }},
+      {{"processor", "Processor", Kind::percent},
+       [](const Row &r) {
+         const std::optional<double> share = r.seen->processor();
+         return share ? Cell(*share) : Cell();
+       }},
+      {{"place", "Most often in", Kind::text}, [=](const Row &r) { return main_place(r).first; }},
       {{"place_samples", "Times", Kind::count}, [=](const Row &r) { return main_place(r).second; }},
-      {{"waits_for", "Waits mostly for", Kind::text},
+      {{"waits_for", "Waits most often for", Kind::text},
        [](const Row &r) { return text_cell(most_of(r.seen->waits).first); }}}
       .table("threads", "Threads", rows);
 }
 
 report::Table StackSamples::locks_table() const {
   struct Row {
-    std::string text;
+    Address object;
     const LockSeen *seen;
   };
   std::vector<Row> rows;
-  for (const auto &[text, seen] : locks_)
-    rows.push_back({text, &seen});
+  for (const auto &[key, seen] : locks_)
+    rows.push_back({key.second, &seen});
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row &a, const Row &b) { return a.seen->waiters > b.seen->waiters; });
   report::Table table = report::ColumnsOf<Row>{
-      {{"lock", "Lock", Kind::text}, &Row::text},
+      {{"lock", "Lock", Kind::text}, [](const Row &r) { return r.seen->text; }},
+      {{"object", "Object", Kind::address}, &Row::object},
       {{"samples", "Samples", Kind::count}, [](const Row &r) { return r.seen->samples; }},
       {{"waiters", "Waiters, at most", Kind::count}, [](const Row &r) { return r.seen->most; }},
-      {{"holder", "Mostly held by", Kind::text},
+      {{"holder", "Most often held by", Kind::text},
        [](const Row &r) { return text_cell(most_of(r.seen->holders).first); }},
       {{"holder_samples", "Times", Kind::count}, [](const Row &r) {
          return most_of(r.seen->holders).second;
@@ -228,15 +312,19 @@ report::Table StackSamples::stacks_table() const {
   table.shown = Shown::in_data;
   table.columns = {{"samples", "Samples", Kind::count},
                    {"state", "State", Kind::text},
-                   {"methods", "Methods, innermost first", Kind::nested}};
+                   {"methods", "", Kind::nested, Shown::in_data},
+                   {"method", "Methods, innermost first", Kind::text, Shown::in_text}};
   std::vector<report::Row> rows;
   for (const bool runs : {true, false})
     for (const auto &[stack, seen] : stacks_)
       if (const u64 samples = runs ? seen.running : seen.waiting) {
         std::vector<Cell> methods;
-        for (u32 method : stack)
+        std::string text;
+        for (u32 method : stack) {
           methods.push_back(methods_[method]);
-        rows.push_back({samples, runs ? "running" : "waiting", std::move(methods)});
+          text += (text.empty() ? "" : " ← ") + methods_[method];
+        }
+        rows.push_back({samples, runs ? "running" : "waiting", std::move(methods), std::move(text)});
       }
   std::stable_sort(rows.begin(), rows.end(), [](const report::Row &a, const report::Row &b) {
     return *a[0].get_if<u64>() > *b[0].get_if<u64>();

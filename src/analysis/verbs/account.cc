@@ -102,10 +102,12 @@ void note_what_is_missing(const AccountMap &map, const Target &target, report::A
     notes.add("memory that this dump does not list is not in the account");
 }
 
-void add_notes_of_blocks(const NativeOwners &native, const AccountMap &map, bool are_asked_for, Notes &notes) {
+void add_notes_of_blocks(const NativeOwners &native, const AccountMap &map, bool are_asked_for, bool is_extract,
+                         Notes &notes) {
   notes.add_all(native.notes);
   if (are_asked_for && map.malloc.heaps.empty())
-    notes.add("blocks of malloc are known on 64-bit Linux only, of glibc and musl; none were found here");
+    notes.add(is_extract ? "an extracted core has no memory of malloc's"
+                         : "blocks of malloc are known on 64-bit Linux only, of glibc and musl; none were found here");
   const bool has_lost = std::any_of(native.owners.begin(), native.owners.end(),
                                     [](const NativeOwner &owner) { return owner.kind == NativeOwner::Kind::nobody; });
   if (const std::string unread = unread_text(native); has_lost && !unread.empty())
@@ -142,7 +144,7 @@ report::Answer answer_account(const Snapshot &snapshot, const Question &question
   answer.tables.push_back(sizes_table(native, is_shown("malloc")));
   answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
-  add_notes_of_blocks(native, map, asks_for_blocks(question), notes);
+  add_notes_of_blocks(native, map, asks_for_blocks(question), target.extraction.has_value(), notes);
   notes.add_all(map.notes);
   if (map.is_estimate)
     notes.add("Resident is an estimate: it counts pages that are not zero ('at most' adds pages that the GC may have "

@@ -1,6 +1,7 @@
 // `check`: does a dump stay within the limits of a budget (budget.h), or of a baseline, and have no objects of types
 // that must have none?
 #include "analysis/answer_head.h"
+#include "analysis/findings/find_findings.h"
 #include "analysis/names/csharp_name.h"
 #include "analysis/owners/first_owners.h"
 #include "analysis/owners/owner_parts.h"
@@ -8,6 +9,7 @@
 #include "analysis/records/record.h"
 #include "analysis/verbs/verbs.h"
 #include "base/host/host.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "report/columns_of.h"
 
@@ -41,7 +43,7 @@ struct Outcome {
 };
 
 const char *kind_of(const Limit &limit) {
-  constexpr const char *names[] = {"total", "type", "owner", "owner", "class", "group"};
+  constexpr const char *names[] = {"total", "type", "owner", "owner", "class", "group", "finding"};
   return names[static_cast<u8>(limit.of)];
 }
 
@@ -139,6 +141,14 @@ Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is
       out[limit.metric][i] = total_of(records[i], limit.metric);
     return out;
   }
+  if (limit.of == Limit::Of::finding) {
+    Figures out;
+    for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
+      for (const Record::Finding &one : records[i].findings)
+        if (limit.name == any_kind || one.kind == limit.name)
+          ++out[one.kind + ": " + one.text][i];
+    return out;
+  }
   const LimitedRows chosen(limit, records);
   if (limit.of == Limit::Of::type)
     return figures_of(
@@ -192,7 +202,10 @@ std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> rec
 std::string figure_text(const Limit &limit, u64 value) {
   if (counts_bytes(limit))
     return bytes_text(value);
-  const char *what = limit.metric == "count" ? "instance" : limit.metric == "live" ? "live instance" : "object";
+  const char *what = limit.metric == "findings" ? "finding"
+                     : limit.metric == "count"  ? "instance"
+                     : limit.metric == "live"   ? "live instance"
+                                                : "object";
   return count_text(value) + " " + (limit.metric == "live_objects" ? "live " : "") + what + (value == 1 ? "" : "s");
 }
 
@@ -231,7 +244,9 @@ bool is_of_memory(const Limit &limit) {
   return limit.of == Limit::Of::memory_class || limit.of == Limit::Of::group || limit.metric == "mapped";
 }
 
-bool is_by_name(const Limit &limit) { return limit.of != Limit::Of::total && !is_of_memory(limit); }
+bool is_by_name(const Limit &limit) {
+  return limit.of != Limit::Of::total && limit.of != Limit::Of::finding && !is_of_memory(limit);
+}
 
 // True if some types are only known by a row number or an address, because the metadata with their names is not in the
 // dump. Any of them may be a limited one, and the owners of fields are unknown too.
@@ -280,13 +295,25 @@ Budget limits_of(const Question &question) {
     limit.place = "--no-instances-of";
     out.limits.push_back(std::move(limit));
   }
+  for (const std::string &kind : question.no_findings_of) {
+    const std::vector<std::string_view> kinds = finding_kinds();
+    if (std::ranges::find(kinds, kind) == kinds.end())
+      throw UsageError(fmt::format("--no-findings-of: '{}' is none of {}{}", kind, fmt::join(kinds, ", "),
+                                   did_you_mean(kind, kinds)));
+    Limit limit;
+    limit.of = Limit::Of::finding;
+    limit.name = kind;
+    limit.metric = "findings";
+    limit.place = "--no-findings-of";
+    out.limits.push_back(std::move(limit));
+  }
   if (out.needs_baseline() && question.baseline.empty())
     for (const Limit &limit : out.limits)
       if (limit.is_growth)
         throw UsageError(question.budget + ": " + limit.place + " needs --baseline FILE, as it limits growth");
   if (out.limits.empty() && question.record.empty())
-    throw UsageError("nothing to check: give --budget FILE or --no-instances-of TYPE; --record FILE saves the present "
-                     "figures for later");
+    throw UsageError("nothing to check: give --budget FILE, --no-instances-of TYPE or --no-findings-of KIND; "
+                     "--record FILE saves the present figures for later");
   return out;
 }
 
@@ -335,6 +362,8 @@ std::string next_of(const std::vector<Outcome> &outcomes, const Record &record, 
     return "";
   const Limit &limit = *first->limit;
   const std::string target = shell_word(question.target);
+  if (limit.of == Limit::Of::finding)
+    return "dnheap report " + target;
   if (limit.of == Limit::Of::type && (limit.pattern.empty() || limit.each))
     return "dnheap path " + target + " " + shell_word(first->name);
   return is_of_memory(limit) ? "dnheap account " + target : "dnheap retained " + target;
@@ -351,6 +380,9 @@ report::Answer answer_check(std::span<const Record> records, const Question &que
   const Budget budget = limits_of(question);
   if (records.empty() || records.size() > 2 || (budget.needs_baseline() && records.size() == 1))
     throw UsageError("'check' takes one record, and a second one as its baseline");
+  if (!question.no_findings_of.empty() && !records[0].has_findings)
+    throw UsageError(file_name_of(records[0].name) +
+                     " is a record without findings: give the dump, or a record that was taken with --no-findings-of");
   // Data missing in the baseline make growth larger, never smaller.
   const bool is_nameless = lacks_names(records[0]);
   std::vector<Outcome> outcomes;

@@ -1,4 +1,5 @@
 // The options of a question: one row each. A new one is a row here and a member of Question.
+#include "analysis/findings/find_findings.h"
 #include "analysis/names/csharp_name.h"
 #include "analysis/names/subject.h"
 #include "analysis/question.h"
@@ -202,6 +203,10 @@ constexpr QuestionOption options[] = {
     {"no-instances-of", "TYPE", Takes::limits, "allow no live object of this type; may be given several times",
      [](const Q &q) { return !q.no_instances_of.empty(); },
      [](Q &q, Label &, Text v) { q.no_instances_of.emplace_back(v); }, all_count},
+    {"no-findings-of", "KIND", Takes::limits,
+     "allow no finding of this kind, as report finds them: deadlock, …; any: none at all; may be given several times",
+     [](const Q &q) { return !q.no_findings_of.empty(); },
+     [](Q &q, Label &, Text v) { q.no_findings_of.emplace_back(v); }, all_count, finding_kinds},
     {"as", "FILE-FORMAT", Takes::as, "the kind of file to write; the verb's help lists them",
      [](const Q &q) { return !q.as.empty(); }, [](Q &q, Label &, Text v) { q.as = v; }, refused},
     {"around", "ADDRESS", Takes::around, "the object in the middle of a file that shows a neighbourhood",

@@ -449,7 +449,8 @@ constexpr Verb all_verbs[] = {
      .details = "Compares a dump, or a saved record of one, with a budget: limits per type, owner and class of memory, "
                 "for sums, and for growth since a baseline. The exit code is 1 if one is exceeded; formats junit and "
                 "github are for CI. --record saves the present figures, by names and signatures, as a baseline for "
-                "later. doc/budget.md describes how to write a budget.",
+                "later. --no-findings-of needs no budget: nothing of that kind may be wrong, as report finds it. "
+                "doc/budget.md describes how to write a budget.",
      .takes = {Takes::limits},
      .tables = {"checks"},
      .plan = plan_check,

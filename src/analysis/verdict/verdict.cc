@@ -353,4 +353,13 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
   return out;
 }
 
+std::vector<std::string_view> verdict_rules() {
+  std::vector<std::string_view> out;
+  for (const Rule &rule : rules)
+    out.emplace_back(rule.name);
+  for (const HangRule &rule : hang_rules)
+    out.emplace_back(rule.name);
+  return out;
+}
+
 } // namespace dnheap

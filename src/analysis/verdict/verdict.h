@@ -8,6 +8,7 @@
 #include "base/integers.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dnheap {
@@ -110,6 +111,9 @@ struct HangVerdict {
   std::string text;      // one or two sentences
   const char *verb = ""; // a verb that shows more
 };
+
+// The names of all rules, for memory and for hangs.
+std::vector<std::string_view> verdict_rules();
 
 // Returns the verdicts of all rules that apply, in the order of the table. Empty: nothing is known to hang.
 std::vector<HangVerdict> judge_hangs(const HangFacts &facts);

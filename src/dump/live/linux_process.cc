@@ -89,7 +89,7 @@ LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
   read_identity(pid);
   read_maps(pid, options.temp_dir);
   if (options.briefly) { // what exists and where hardly changes in a few ms
-    find_running();
+    read_system_threads();
     stopped_.emplace(pid, was_cancelled, &options.watch);
   }
   read_threads(pid);
@@ -183,18 +183,29 @@ void LinuxProcess::read_threads(u64 pid) {
   }
 }
 
-// The state follows the program's name, which may contain anything, in parentheses: "4711 (my) prog) R 1 …".
-void LinuxProcess::find_running() {
+// The state is the first word after the name, which stands in parentheses and may contain anything; processor times, in
+// user mode and in the kernel, are words 12 and 13: "4711 (my) prog) R 1 …".
+void LinuxProcess::read_system_threads() {
+  constexpr unsigned user_time = 11, kernel_time = 12; // after the state
   for (u64 id : list_threads(pid_)) {
     const std::string stat = process_text(pid_, "task/" + std::to_string(id) + "/stat").value_or("");
-    const std::size_t end = stat.rfind(')');
-    if (end != std::string::npos && stat.substr(end, 3) == ") R")
-      running_.insert(own_thread_id(pid_, id));
+    const std::size_t begin = stat.find('('), end = stat.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos || end < begin || stat.size() < end + 3)
+      continue;
+    SystemThread &thread = system_threads_[own_thread_id(pid_, id)];
+    thread.name = stat.substr(begin + 1, end - begin - 1);
+    std::string_view words = std::string_view(stat).substr(end + 1);
+    const std::string_view state = next_word(words);
+    thread.is_ready = state == "R";
+    thread.is_halted = state == "T" || state == "t";
+    for (unsigned i = 1; i <= kernel_time; ++i)
+      if (const std::string_view word = next_word(words); i >= user_time)
+        thread.ticks += number_of_digits(word, 10).value_or(0);
   }
 }
 
 void LinuxProcess::copy_needed(std::span<const std::pair<Address, Address>> needed) {
-  constexpr u64 used_end = 32 << 10, red_zone = 128; // of each stack; deeper parts are usually what was needed before
+  constexpr u64 used_end = 1 << 20, red_zone = 128; // of each stack: most use some KiB
   const Memory &memory = target_->memory;
   auto copy = [&](Address start, Address end) {
     for (Address at = start; at < end;) {

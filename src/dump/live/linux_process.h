@@ -5,10 +5,11 @@
 #pragma once
 #include "base/watch.h"
 #include "dump/live/live_memory.h"
+#include "target/system_thread.h"
 #include "target/target.h"
 
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -43,8 +44,8 @@ public:
   // Lets the process go on; memory not read until then cannot be read any more. Does nothing if the process was not
   // stopped.
   void release();
-  // Returns the OS ids of the threads that were on a processor, or ready for one, just before a brief stop.
-  const std::set<u64> &running() const { return running_; }
+  // Returns what the system said of each thread just before a brief stop, by OS id.
+  const std::map<u64, SystemThread> &system_threads() const { return system_threads_; }
   // Returns the memory that has been read so far and that the process can change, by address.
   std::vector<std::pair<Address, Address>> fetched() const;
   // Returns how long the process has stood still so far; nullopt if it was not stopped.
@@ -54,7 +55,7 @@ private:
   void read_identity(u64 pid);
   void read_maps(u64 pid, const std::string &temp_dir);
   void read_threads(u64 pid);
-  void find_running();
+  void read_system_threads();
   void copy_needed(std::span<const std::pair<Address, Address>> needed);
 
   const u64 pid_;
@@ -62,7 +63,7 @@ private:
   std::unique_ptr<Target> target_;
   std::shared_ptr<LiveMemory> memory_;
   u16 machine_ = 0;
-  std::set<u64> running_;
+  std::map<u64, SystemThread> system_threads_;
   std::vector<std::pair<Address, Address>> changing_; // mappings that can be written to
   bool copied_ = false, released_ = false;
 };

@@ -53,5 +53,15 @@ TEST(NativeBlocks, OfThoseThatOverlapTheFirstCounts) {
   EXPECT_EQ(NativeBlocks(std::vector<MallocBlock>()).find(0x1000), NativeBlocks::none);
 }
 
+// The address of the chunk after a block lies in the block's last word.
+TEST(NativeBlocks, TheLastWordMayBelongToMalloc) {
+  const NativeBlocks blocks({{0x1010, 0x1028}, {0x2010, 0x2048}}, 8);
+  EXPECT_EQ(blocks.find(0x1010), 0u);
+  EXPECT_EQ(blocks.find(0x101f), 0u);
+  EXPECT_EQ(blocks.find(0x1020), NativeBlocks::none);
+  EXPECT_EQ(blocks.find(0x2040), NativeBlocks::none);
+  EXPECT_EQ(blocks.find(0x203f), 1u);
+}
+
 } // namespace
 } // namespace dnheap::test

@@ -245,6 +245,22 @@ TEST(Check, NoInstancesOf) {
   EXPECT_TRUE(answer_check(std::vector{record}, question).completeness->notes.empty());
 }
 
+TEST(Check, NoFindingsOf) {
+  Question question;
+  question.no_findings_of = {"deadlock", "many_timers"};
+  Record record = one_record();
+  EXPECT_THROW(answer_check(std::vector{record}, question), UsageError); // it was taken without
+  record.has_findings = true;
+  EXPECT_EQ(outcome_of({record}, "", question), (Lines{"ok --no-findings-of 0 0", "ok --no-findings-of 0 0"}));
+  record.findings = {{"deadlock", "hang", "certain", "Two wait."},
+                     {"lock_contended", "hang", "probable", "Many wait."}};
+  EXPECT_EQ(outcome_of({record}, "", question), (Lines{"FAIL --no-findings-of 1 0", "ok --no-findings-of 0 0"}));
+  question.no_findings_of = {"any"};
+  EXPECT_EQ(outcome_of({record}, "", question), (Lines{"FAIL --no-findings-of 1 0", "FAIL --no-findings-of 1 0"}));
+  question.no_findings_of = {"deadlok"};
+  EXPECT_THROW(answer_check(std::vector{record}, question), UsageError);
+}
+
 // What is spelled wrong would be within its limit for ever. Nothing of a kind of memory is no such thing.
 TEST(Check, LimitsOfWhatIsNotThere) {
   Question question;
