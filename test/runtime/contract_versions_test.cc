@@ -53,7 +53,7 @@ TEST(ContractVersions, WhatAllNumbersRestOnIsRefused) {
       heap.contract_versions[contract] = nine;
       std::string error = error_of(heap);
       EXPECT_TRUE(has(error, std::string("the contract ") + contract + " is of version c9")) << error;
-      EXPECT_TRUE(has(error, "reads c1 only")) << error;
+      EXPECT_TRUE(has(error, "reads only c1")) << error;
       EXPECT_FALSE(has(error, "not started")) << error;
     });
 }
@@ -112,7 +112,7 @@ TEST(ContractVersions, ThreadsAreNotReadAndThatIsSaid) {
     ASSERT_FALSE(opened.heap.notes().empty());
     EXPECT_TRUE(has(opened.heap.notes().texts()[0], "the contract Thread is of version c9"))
         << opened.heap.notes().texts()[0];
-    EXPECT_TRUE(has(opened.heap.notes().texts()[0], "reads c1 only"));
+    EXPECT_TRUE(has(opened.heap.notes().texts()[0], "reads only c1"));
   });
 }
 
@@ -186,7 +186,7 @@ TEST(ContractVersions, OfNativeAot) {
       const std::string number = std::string(version) == "1002" ? "c1002" : std::string(version + 1, 2);
       auto is_told = [&](const std::string &why) {
         EXPECT_TRUE(has(why, std::string("the contract ") + contract + " is of version " + number)) << why;
-        EXPECT_TRUE(has(why, std::string("reads ") + known + " only")) << why;
+        EXPECT_TRUE(has(why, std::string("reads only ") + known)) << why;
       };
       if (shape.header) { // which is read in its place
         OpenedAot opened(shop.heap.target());

@@ -139,7 +139,7 @@ private:
       throw UsageError("query: " + printable(sqlite3_errmsg(database_)));
     if (!statement_)
       throw UsageError(
-          "query needs a SELECT statement, for example \"select name, count from types order by bytes desc\"");
+          "query: a SELECT statement is needed, for example \"select name, count from types order by bytes desc\"");
     if (sqlite3_stmt *more = nullptr; sqlite3_prepare_v2(database_, rest, -1, &more, nullptr) != SQLITE_OK || more) {
       sqlite3_finalize(more);
       throw UsageError("query: one question at a time, but another one follows ';'");
