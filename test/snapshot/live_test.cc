@@ -2,6 +2,7 @@
 // it waits for the GC, but not for ever; and memory that comes and goes meanwhile leaves gaps.
 #include "analysis/verb.h"
 #include "report/write.h"
+#include "snapshot/attached_process.h"
 #include "snapshot/snapshot.h"
 #include "support/gaps.h"
 #include "support/random_heap.h"
@@ -219,6 +220,31 @@ TEST(Live, MemoryComesAndGoes) {
     }
   EXPECT_GT(answered, 0u);
   EXPECT_TRUE(process->goes_on());
+}
+
+// The process goes on at once; what was needed before is copied while it stands still, the rest is read later.
+TEST(Live, ABriefStop) {
+  std::mt19937_64 random(45);
+  HeapBuilder heap({.net = Net::net10});
+  add_random_heap(heap, 100000, random);
+  std::unique_ptr<SyntheticProcess> process = SyntheticProcess::start(*heap.target());
+  if (!process)
+    GTEST_SKIP() << taken;
+  const std::unique_ptr<Snapshot> first = Snapshot::attach_briefly(process->pid(), {}, {});
+  EXPECT_TRUE(process->goes_on());
+  EXPECT_FALSE(first->process()->is_pausing());
+  EXPECT_EQ(first->tally().walk.objects, attach(process->pid())->tally().walk.objects);
+  const std::map<u64, SystemThread> &threads = first->process()->system_threads();
+  ASSERT_TRUE(threads.contains(process->pid()));
+  EXPECT_FALSE(threads.at(process->pid()).name.empty());
+  EXPECT_FALSE(threads.at(process->pid()).is_halted);
+  const std::vector<std::pair<Address, Address>> needed = first->process()->fetched();
+  ASSERT_FALSE(needed.empty());
+  EXPECT_TRUE(std::is_sorted(needed.begin(), needed.end()));
+  const std::unique_ptr<Snapshot> second = Snapshot::attach_briefly(process->pid(), {}, needed);
+  EXPECT_EQ(second->process()->fetched(), needed) << "copied before anything was asked for";
+  ASSERT_TRUE(second->process()->pause_seconds());
+  EXPECT_GT(*second->process()->pause_seconds(), 0);
 }
 
 // A process that ends while it is looked at, stopped (only SIGKILL does that) or not.

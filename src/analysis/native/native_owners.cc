@@ -405,7 +405,7 @@ std::string text_of(const NativeOwner &owner) {
   case Owner::field: return fmt::format("{} × {}", count_text(owner.holders), owner.name);
   case Owner::library: return "variables of " + owner.name;
   case Owner::runtime: return "static fields that are no references, or the runtime's own memory";
-  case Owner::stacks: return "stacks of threads";
+  case Owner::stacks: return "stacks and variables of threads";
   case Owner::unknown_memory: return "memory that is not identified";
   case Owner::nobody: return "nobody: nothing in this target refers to them";
   }

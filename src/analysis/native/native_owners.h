@@ -1,13 +1,16 @@
-// NativeOwners: who has the pointers to the blocks that malloc has handed out. Any word of the managed heap, of a
-// library's variables, of the runtime's own memory or of a stack that has an address in a block counts as a pointer.
-// Blocks to which no pointer leads were lost: nobody can free them any more, unless the pointer was stored in some
-// disguise. Every block has one owner, the first of: the field that has its address (if several objects have, the
-// first one by address); a library, and what its variables lead to from block to block; the field that leads to it
-// through other blocks; the runtime's memory; a stack; memory that is not identified. So sums add up, and do not
-// depend on the number of threads.
+// NativeOwners: who has the pointers to the blocks that malloc has handed out. Any word of an object (but for texts),
+// of a library's variables, of the runtime's own memory or of a stack that is an address in a block counts as a
+// pointer; in native memory it has to be a multiple of 8, or the block's beginning with tags. Blocks to which no
+// pointer leads were lost: nobody can free them any more, unless the pointer was stored in some disguise.
 //
-// Costs a parallel pass over the objects that can contain pointers and one over all blocks, 12 bytes per block, and 4
-// per pointer between blocks. Throws Error, Interrupted. Not for several threads at once.
+// Every block has one owner, the first of: the field that has its address (if several objects have, the first one by
+// address); the program's types, whose fields lead to it through other blocks; the program's libraries, whose variables
+// lead to it from block to block; the libraries of the runtime and the system; the framework's types; the runtime's
+// memory, static fields that are no references among it; stacks and variables of threads; memory that is not
+// identified. So sums add up, and do not depend on the number of threads.
+//
+// Costs a parallel pass over the objects and one over all blocks, 12 bytes per block, and 4 per pointer between blocks.
+// Throws Error, Interrupted. Not for several threads at once.
 #pragma once
 #include "analysis/native/native_blocks.h"
 #include "analysis/plan.h"
