@@ -48,7 +48,7 @@ void NativeBlocks::arrange() {
 u32 NativeBlocks::search(Address address) const {
   const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), address,
                                       [](Address at, const MallocBlock &block) { return at < block.start; });
-  if (after == blocks_.begin() || std::prev(after)->end - address <= tail_ || address >= std::prev(after)->end)
+  if (after == blocks_.begin() || address >= std::prev(after)->end)
     return none;
   return static_cast<u32>(after - blocks_.begin() - 1);
 }

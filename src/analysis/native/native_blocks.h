@@ -13,15 +13,17 @@ public:
 
   // `map`: the account of the same target.
   NativeBlocks(const Target &target, const AccountMap &map);
-  // `blocks`: in any order. `tail`: as in find().
+  // `blocks`: in any order. `tail`: bytes at the end of each for is_in_tail().
   explicit NativeBlocks(std::vector<MallocBlock> blocks, u64 tail = 0);
 
   u32 size() const { return static_cast<u32>(blocks_.size()); }
   const MallocBlock &operator[](u32 block) const { return blocks_[block]; }
   // True if there are more blocks than are listed.
   bool is_cut() const { return is_cut_; }
-  // Returns the block that contains the address, or none. The last word of glibc's blocks does not count: malloc's own
-  // records of the next chunk, if that is free, have its address. Most words of memory are no pointers to blocks: these
+  // True if the address lies in the last word of one of glibc's blocks: there the next chunk begins, and if that is
+  // free, malloc's own records have this address.
+  bool is_in_tail(u32 block, Address address) const { return blocks_[block].end - address <= tail_; }
+  // Returns the block that contains the address, or none. Most words of memory are no pointers to blocks: these
   // cost a few instructions and one load from a table that stays in the processor's cache.
   u32 find(Address address) const {
     if (address - lowest_ >= span_ || !(pages_[slot_of(address)] >> (address >> page_shift & 63) & 1))

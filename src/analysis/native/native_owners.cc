@@ -238,12 +238,14 @@ private:
     }
   }
   // Gives the owner all blocks without owner to which this memory leads.
-  void own(u32 owner, Address start, Address end) {
+  // `has_malloc_words`: it may have words of malloc's own.
+  void own(u32 owner, Address start, Address end, bool has_malloc_words = false) {
     snapshot_.watch().check();
     std::vector<u32> found;
     for_each_word(memory_, start, end, [&](u64 word) {
       const u32 block = target_of(word);
-      if (block == NativeBlocks::none || owner_[block] != no_owner)
+      if (block == NativeBlocks::none || owner_[block] != no_owner ||
+          (has_malloc_words && blocks_.is_in_tail(block, word)))
         return;
       owner_[block] = owner;
       found.push_back(block);
@@ -254,7 +256,7 @@ private:
     const u32 owner = add_owner(kind, "");
     for (const ClassStretch &one : map_.stretches)
       if (classes.has(one.memory) && (one.writable || kind == Owner::runtime)) // code and stubs contain addresses, too
-        own(owner, one.start, one.end);
+        own(owner, one.start, one.end, kind == Owner::stacks);
     return owner;
   }
 
@@ -299,7 +301,8 @@ private:
         unread += section.writable ? section.size : 0;
       for (const Range &range : image ? image->writable_bytes(memory_) : std::vector<Range>())
         if (range.bytes.size() <= bytes_left_) {
-          own(owner, range.address, align_up(range.end(), page)); // the loader uses the rest of its last page
+          own(owner, range.address, align_up(range.end(), page),
+              rank(*module) == rank_of_libc); // the loader uses the rest of its last page
           bytes_left_ -= range.bytes.size();
           unread -= std::min<u64>(unread, range.bytes.size());
         }

@@ -53,14 +53,14 @@ TEST(NativeBlocks, OfThoseThatOverlapTheFirstCounts) {
   EXPECT_EQ(NativeBlocks(std::vector<MallocBlock>()).find(0x1000), NativeBlocks::none);
 }
 
-// The address of the chunk after a block lies in the block's last word.
+// The chunk after a block begins in the block's last word.
 TEST(NativeBlocks, TheLastWordMayBelongToMalloc) {
   const NativeBlocks blocks({{0x1010, 0x1028}, {0x2010, 0x2048}}, 8);
-  EXPECT_EQ(blocks.find(0x1010), 0u);
-  EXPECT_EQ(blocks.find(0x101f), 0u);
-  EXPECT_EQ(blocks.find(0x1020), NativeBlocks::none);
-  EXPECT_EQ(blocks.find(0x2040), NativeBlocks::none);
-  EXPECT_EQ(blocks.find(0x203f), 1u);
+  EXPECT_FALSE(blocks.is_in_tail(blocks.find(0x1010), 0x1010));
+  EXPECT_FALSE(blocks.is_in_tail(blocks.find(0x101f), 0x101f));
+  EXPECT_TRUE(blocks.is_in_tail(blocks.find(0x1020), 0x1020));
+  EXPECT_TRUE(blocks.is_in_tail(blocks.find(0x2040), 0x2040));
+  EXPECT_FALSE(NativeBlocks({{0x1010, 0x1028}}).is_in_tail(0, 0x1027));
 }
 
 } // namespace
