@@ -31,12 +31,10 @@ double seconds_of(const std::string &text) {
 } // namespace
 
 int sample(const Options &options, Progress &progress) {
-  if (!options.process)
-    throw UsageError("sample needs -p PID: it looks at a running process, again and again");
-  SampleOptions how;
-  how.open = open_options(options, progress);
   if (!options.pause)
     throw UsageError("--no-pause: sample has to stop the process, for some milliseconds each time");
+  SampleOptions how;
+  how.open = open_options(options, progress);
   if (const std::string &time = options.question.subject; !time.empty())
     how.seconds = seconds_of(time);
   Output output(options.output, {}, false);

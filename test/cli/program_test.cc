@@ -40,6 +40,12 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
   expect_error("completion tcsh", 2,
                "for which shell? 'tcsh' is none of bash, zsh, fish; usage: dnheap completion SHELL [options]");
   expect_error("completion bash core", 2, "usage: dnheap completion SHELL [options]: it takes no target");
+  expect_error("sample core", 2,
+               "it looks at a running process, which -p names; usage: dnheap sample -p PID [TIME] [options]");
+  expect_error("sample -p 2147483640 --no-pause", 2,
+               "--no-pause: sample has to stop the process, for some milliseconds each time");
+  for (const std::string time : {"0s", "-1s", "1y", "nan", "soon"})
+    expect_error("sample -p 2147483640 " + time, 2, "'" + time + "' is not a time: write 10s, 500ms or 2m");
   // A word cannot send control characters to the terminal.
   expect_error("stat core --top \"$(printf '\\033[31mx')\"", 2, "--top: '?[31mx' is not a number");
 }
@@ -48,6 +54,7 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   expect_error("stat /no/such/core", 3, "/no/such/core: No such file or directory");
   expect_error("stat /", 3, "/: is a folder, not a file");
   expect_error("stat -p 2147483640", 3, "there is no process 2147483640");
+  expect_error("sample -p 2147483640 0.5s", 3, "there is no process 2147483640");
   test::TemporaryFolder folder;
   std::string file = folder.write("notes.txt", "this is no dump");
   test::RunResult result = dnheap_("'" + file + "'");
