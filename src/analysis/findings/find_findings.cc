@@ -11,19 +11,16 @@ namespace dnheap {
 
 namespace {
 
-const std::vector<FindingRule> &rules() {
-  static const std::vector<FindingRule> all = {
-      {"scopes of services", find_kept_scopes, {"root_scope", "open_scopes"}},
-      {"requests", find_kept_requests, {"ended_requests"}},
-      {"calls of requests", find_waiting_requests, {"waiting_requests"}},
-      {"timers", find_kept_timers, {"many_timers"}},
-      {"events", find_kept_handlers, {"event_handlers"}},
-      {"connections", find_kept_clients, {"http_clients", "db_connections"}},
-      {"cancellation tokens", find_kept_registrations, {"cancellation_registrations"}},
-      {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
-  };
-  return all;
-}
+constexpr FindingRule rules[] = {
+    {"scopes of services", find_kept_scopes, {"root_scope", "open_scopes"}},
+    {"requests", find_kept_requests, {"ended_requests"}},
+    {"calls of requests", find_waiting_requests, {"waiting_requests"}},
+    {"timers", find_kept_timers, {"many_timers"}},
+    {"events", find_kept_handlers, {"event_handlers"}},
+    {"connections", find_kept_clients, {"http_clients", "db_connections"}},
+    {"cancellation tokens", find_kept_registrations, {"cancellation_registrations"}},
+    {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
+};
 
 } // namespace
 
@@ -56,7 +53,7 @@ std::string holder_in_words(const Snapshot &snapshot, const std::string &held_by
 
 std::vector<Finding> find_findings(const Evidence &evidence) {
   std::vector<Finding> out;
-  for (const FindingRule &rule : rules()) {
+  for (const FindingRule &rule : rules) {
     evidence.snapshot.watch().check();
     rule.find(evidence, out);
   }
@@ -65,8 +62,8 @@ std::vector<Finding> find_findings(const Evidence &evidence) {
 
 std::string looked_at() {
   std::string out;
-  for (u64 i = 0; i < rules().size(); ++i)
-    out += (i == 0 ? "" : i + 1 < rules().size() ? ", " : " or ") + std::string(rules()[i].looks_at);
+  for (u64 i = 0; i < std::size(rules); ++i)
+    out += (i == 0 ? "" : i + 1 < std::size(rules) ? ", " : " or ") + std::string(rules[i].looks_at);
   return out;
 }
 
@@ -75,7 +72,7 @@ std::vector<std::string_view> finding_kinds() {
   for (const std::string_view rule : verdict_rules())
     if (rule != "nothing")
       out.push_back(rule);
-  for (const FindingRule &rule : rules())
+  for (const FindingRule &rule : rules)
     out.insert(out.end(), rule.kinds.begin(), rule.kinds.end());
   return out;
 }

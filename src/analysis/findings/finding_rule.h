@@ -6,6 +6,7 @@
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
 #include "analysis/owners/kept_resources.h"
+#include "analysis/verb.h"
 #include "snapshot/snapshot.h"
 
 #include <optional>
@@ -23,7 +24,7 @@ struct Evidence {
 struct FindingRule {
   const char *looks_at; // as the report lists what was looked at: "timers"
   void (*find)(const Evidence &evidence, std::vector<Finding> &out);
-  std::vector<std::string_view> kinds; // of its findings
+  Words kinds; // of its findings
 };
 
 // Names the holder of an object for people: the field that HoldingFields names. If the holder is the array of a

@@ -3,6 +3,7 @@
 #include "analysis/inspectors/events.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/holding_fields.h"
+#include "base/most_frequent.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -24,8 +25,7 @@ void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out) {
   for (const auto &[key, group] : events.groups) {
     if (key.first == HoldingFields::nobody_text || group.methods.empty())
       continue;
-    const auto most = std::max_element(group.methods.begin(), group.methods.end(),
-                                       [](const auto &a, const auto &b) { return a.second < b.second; });
+    const auto most = most_frequent(group.methods);
     found.push_back({.kind = "event_handlers",
                      .harm = Harm::resource,
                      .text = fmt::format("{} handlers were added to {}, and not removed: {} × {}. The event keeps each "

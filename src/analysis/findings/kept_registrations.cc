@@ -4,6 +4,7 @@
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/typed_objects.h"
+#include "base/most_frequent.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -62,15 +63,21 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
     ++registrations.count;
     ++registrations.targets[target_of(snapshot, fields, one.address, callback)];
   }
+  std::erase_if(by_source, [](const auto &one) { return one.second.count < least_registrations; });
+  std::vector<HeldObject> sources;
+  std::vector<Address> parts;
   for (const auto &[source, of] : by_source) {
-    if (of.count < least_registrations)
-      continue;
-    HeldBy holders(snapshot, {{source, 1}}, of.parts);
+    sources.push_back({source, 1});
+    parts.insert(parts.end(), of.parts.begin(), of.parts.end());
+  }
+  if (sources.empty())
+    return;
+  HeldBy holders(snapshot, sources, parts); // looks at all references once
+  for (const auto &[source, of] : by_source) {
     const std::string held_by = holders.of(source);
     if (held_by == HoldingFields::nobody_text)
       continue;
-    const auto most = std::max_element(of.targets.begin(), of.targets.end(),
-                                       [](const auto &a, const auto &b) { return a.second < b.second; });
+    const auto most = most_frequent(of.targets);
     out.push_back({.kind = "cancellation_registrations",
                    .harm = Harm::resource,
                    .text = fmt::format("{} callbacks wait for one CancellationTokenSource, held by {}, to be "

@@ -6,6 +6,7 @@
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_stacks.h"
+#include "base/most_frequent.h"
 #include "base/share.h"
 #include "base/text.h"
 
@@ -76,8 +77,7 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
     if (const AsyncFrame *frame = of_program(stack, framework);
         frame && !is_for_client(stack.awaits.what) && frame != &stack.frames.back())
       places[{frame->method, stack.awaits.what}] += stack.count;
-  const auto most =
-      std::max_element(places.begin(), places.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+  const auto most = most_frequent(places);
   if (most == places.end() || most->second < least_in_flight || share_of(most->second, in_flight) < most_of_them)
     return;
   out.push_back({.kind = "waiting_requests",

@@ -5,6 +5,7 @@
 #include "analysis/names/brief_type_name.h"
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"
+#include "base/most_frequent.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -39,8 +40,7 @@ void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
     if (group.most < least_in_root)
       continue;
     const std::map<Address, u64> types = disposables_by_type(snapshot, group.largest);
-    const auto most =
-        std::max_element(types.begin(), types.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+    const auto most = most_frequent(types);
     if (most == types.end() || most->second < least_in_root)
       continue;
     const std::string type = brief_type_name(snapshot.runtime().types().name(most->first));

@@ -1,6 +1,7 @@
 #include "analysis/native/native_owners.h"
 
 #include "analysis/names/framework_names.h"
+#include "analysis/process/thread_memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "image/module_image.h"
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <span>
 
 namespace dnheap {
@@ -263,12 +265,9 @@ private:
   // Variables of threads (TLS) lie around the thread's own record: of most threads at the end of the stack, which is
   // looked at already; of the first one in memory that the loader got.
   void own_by_thread_variables(u32 owner) {
-    constexpr u64 registers = 27, fs_base = 21; // numbers of x64 registers, as Linux lists them
     constexpr u64 before = 64 << 10, after = 4 << 10;
-    if (snapshot_.target().architecture != Architecture::x64)
-      return;
     for (const Thread &thread : snapshot_.target().threads)
-      if (const Address record = thread.registers.size() == registers ? thread.registers[fs_base] : 0; record > before)
+      if (const Address record = thread_record(snapshot_.target(), thread); record > before)
         own(owner, record - before, record + after);
   }
 
@@ -282,15 +281,30 @@ private:
     follow(held);
   }
 
-  // Finds what the variables of libraries lead to: of the runtime's and libc, or of all others.
-  void own_by_libraries(bool of_runtime) {
-    std::vector<const Module *> modules;
-    for (const Module &module : snapshot_.target().modules)
-      if ((rank(module) >= rank_of_runtime) == of_runtime)
-        modules.push_back(&module);
-    std::stable_sort(modules.begin(), modules.end(),
-                     [this](const Module *a, const Module *b) { return rank(*a) < rank(*b); });
-    for (const Module *module : modules) {
+  // The later a library's variables are looked at, the more they lead to that others use, too.
+  enum class Rank : u8 { others, runtime, libc };
+  struct Library {
+    const Module *module;
+    Rank rank;
+  };
+  // Returns the modules by rank.
+  std::vector<Library> libraries() const {
+    const std::string &runtime = snapshot_.runtime().module().path;
+    const std::string_view folder = folder_of(runtime);
+    std::vector<Library> out;
+    for (const Module &module : snapshot_.target().modules) {
+      const bool is_of_runtime = module.path == runtime || (!folder.empty() && module.path.starts_with(folder));
+      const bool is_loader = module.file_name().starts_with("ld-"); // has the records of all libraries
+      const bool is_libc = is_glibc(module) || is_musl(module) || is_loader;
+      out.push_back({&module, is_libc ? Rank::libc : is_of_runtime ? Rank::runtime : Rank::others});
+    }
+    std::ranges::stable_sort(out, {}, &Library::rank);
+    return out;
+  }
+
+  // Finds what the variables of libraries lead to.
+  void own_by_libraries(std::span<const Library> libraries) {
+    for (const auto &[module, rank] : libraries) {
       const std::optional<ModuleImage> image = ModuleImage::at(memory_, module->base);
       if (image && image->is_managed())
         continue;
@@ -301,35 +315,33 @@ private:
         unread += section.writable ? section.size : 0;
       for (const Range &range : image ? image->writable_bytes(memory_) : std::vector<Range>())
         if (range.bytes.size() <= bytes_left_) {
-          own(owner, range.address, align_up(range.end(), page),
-              rank(*module) == rank_of_libc); // the loader uses the rest of its last page
+          own(owner, range.address, align_up(range.end(), page), rank == Rank::libc); // the loader uses the rest of its
+                                                                                      // last page
           bytes_left_ -= range.bytes.size();
           unread -= std::min<u64>(unread, range.bytes.size());
         }
       if (unread)
-        out_.unread_libraries.insert(
-            is_of_program(*module) ? out_.unread_libraries.begin() : out_.unread_libraries.end(), name);
+        unread_.push_back({module, rank});
     }
   }
   static bool is_library(std::string_view name) { return name.ends_with(".so") || name.find(".so.") != name.npos; }
-  // True if the library comes neither with the runtime nor with the system.
-  bool is_of_program(const Module &module) const {
-    auto folder_of = [](const std::string &path) { return std::string_view(path).substr(0, path.rfind('/') + 1); };
-    const std::vector<Module> &modules = snapshot_.target().modules;
-    return is_library(module.file_name()) && !is_host_library(module.file_name()) && rank(module) == rank_of_others &&
-           std::none_of(modules.begin(), modules.end(), [&](const Module &other) {
-             return rank(other) == rank_of_libc && folder_of(other.path) == folder_of(module.path);
-           });
-  }
-  static constexpr int rank_of_others = 1, rank_of_runtime = 2, rank_of_libc = 3;
-  // The later a library's variables are looked at, the more they lead to that others use, too.
-  int rank(const Module &module) const {
-    const std::string &runtime = snapshot_.runtime().module().path;
-    const std::string_view folder = std::string_view(runtime).substr(0, runtime.rfind('/') + 1);
-    const bool is_of_runtime = module.path == runtime || (!folder.empty() && module.path.starts_with(folder));
-    const bool is_loader = module.file_name().starts_with("ld-"); // has the records of all libraries
-    const bool is_libc = is_glibc(module) || is_musl(module) || is_loader;
-    return is_libc ? rank_of_libc : is_of_runtime ? rank_of_runtime : rank_of_others;
+  static std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
+
+  // Puts the program's own libraries, which come neither with the runtime nor with the system, first; the last loaded
+  // of them leads.
+  void list_unread(std::span<const Library> all) {
+    std::set<std::string_view> folders_of_system;
+    for (const auto &[module, rank] : all)
+      if (rank == Rank::libc)
+        folders_of_system.insert(folder_of(module->path));
+    auto is_of_program = [&](const Library &one) {
+      return one.rank == Rank::others && is_library(one.module->file_name()) &&
+             !is_host_library(one.module->file_name()) && !folders_of_system.contains(folder_of(one.module->path));
+    };
+    const auto others = std::ranges::stable_partition(unread_, is_of_program).begin();
+    std::reverse(unread_.begin(), others);
+    for (const Library &one : unread_)
+      out_.unread_libraries.push_back(printable(one.module->file_name()));
   }
 
   void find_owners() {
@@ -339,8 +351,9 @@ private:
     // late, as it is full of words that were addresses once; but much of what its own objects lead to, a Thread's for
     // instance, is everybody's.
     follow_fields(false);
-    own_by_libraries(false);
-    own_by_libraries(true);
+    const std::vector<Library> all = libraries();
+    own_by_libraries(all);
+    list_unread(all);
     follow_fields(true);
     own(Owner::runtime, {Class::jit_code, Class::runtime_stubs, Class::loader_heaps, Class::handle_tables,
                          Class::gc_bookkeeping, Class::runtime_other});
@@ -392,6 +405,7 @@ private:
   std::vector<u32> owner_; // by block: index in out_.owners
   std::vector<bool> is_behind_;
   std::vector<bool> is_of_framework_; // by owner, of fields
+  std::vector<Library> unread_;       // whose variables the dump lacks in part
   u64 bytes_left_;                    // of libraries: images of a damaged dump may lie one above the other
   NativeOwners out_;
 };
@@ -443,11 +457,9 @@ std::string main_owner_text(const NativeOwners &native) {
     return {};
   const NativeOwner &most = native.owners.front();
   const std::string blocks = fmt::format("{} ({})", bytes_text(most.bytes), sizes_text(most));
-  switch (most.kind) {
-  case Owner::field: return fmt::format("{} of it is held by {} × {}.", blocks, count_text(most.holders), most.name);
-  case Owner::nobody: return fmt::format("Nothing refers to {} of it: it was probably not freed.", blocks);
-  default: return fmt::format("{} of it is held by {}.", blocks, text_of(most));
-  }
+  if (most.kind == Owner::nobody)
+    return fmt::format("Nothing refers to {} of it: it was probably not freed.", blocks);
+  return fmt::format("{} of it is held by {}.", blocks, text_of(most));
 }
 
 std::string unread_text(const NativeOwners &native) {

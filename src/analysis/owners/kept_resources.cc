@@ -3,6 +3,7 @@
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/resources.h"
+#include "base/most_frequent.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
 
@@ -34,9 +35,7 @@ std::string most_held_by(const Snapshot &snapshot, const std::vector<ObjectId> &
   std::map<std::string, u64> counts;
   for (const HeldObject &object : asked)
     ++counts[holders.of(object.address)];
-  return std::max_element(counts.begin(), counts.end(),
-                          [](const auto &a, const auto &b) { return a.second < b.second; })
-      ->first;
+  return most_frequent(counts)->first;
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/owners/signature.h"
 #include "analysis/owners/weak_tables.h"
+#include "base/most_frequent.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 
@@ -256,8 +257,7 @@ private:
     }
     auto largest = std::max_element(within.held.begin(), within.held.end(),
                                     [](const auto &a, const auto &b) { return a.second.bytes < b.second.bytes; });
-    auto nodes = std::max_element(within.nodes.begin(), within.nodes.end(),
-                                  [](const auto &a, const auto &b) { return a.second < b.second; });
+    auto nodes = most_frequent(within.nodes);
     u64 held = 0; // bytes of known types: a quarter of the rest is enough to name a type, because nodes may be larger
                   // than their contents
     for (const auto &[type, group] : within.held)

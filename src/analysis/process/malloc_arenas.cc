@@ -1,6 +1,7 @@
 #include "analysis/process/malloc_arenas.h"
 
 #include "analysis/process/mallocng.h"
+#include "base/most_frequent.h"
 #include "base/text.h"
 #include "runtime/library_names.h"
 #include "target/word_window.h"
@@ -290,8 +291,7 @@ private:
         if (const std::optional<u64> key = words_.word(at + 24); key && *key > 0x10000 && votes.size() < most_votes)
           ++votes[*key];
     });
-    const auto best =
-        std::max_element(votes.begin(), votes.end(), [](const auto &a, const auto &b) { return a.second < b.second; });
+    const auto best = most_frequent(votes);
     if (best == votes.end() || best->second < least_votes)
       return;
     cache_key_ = best->first;

@@ -64,19 +64,24 @@ std::optional<StackBlock> mapping_of_stack(const Target &target, Address stack_p
 
 } // namespace
 
-std::vector<ThreadMemory> find_thread_memory(const Target &target) {
+Address thread_record(const Target &target, const Thread &thread) {
   constexpr u64 registers = 27, fs_base = 21; // numbers of x64 registers, as Linux lists them
+  const bool is_known = target.architecture == Architecture::x64 && target.os == OperatingSystem::linux_os &&
+                        thread.registers.size() == registers;
+  return is_known ? thread.registers[fs_base] : 0;
+}
+
+std::vector<ThreadMemory> find_thread_memory(const Target &target) {
   std::vector<ThreadMemory> out;
   for (const Thread &thread : target.threads) {
     if (!thread.stack_pointer)
       continue;
     ThreadMemory memory{.thread = thread.id};
     std::optional<StackBlock> block;
-    if (target.architecture == Architecture::x64 && target.os == OperatingSystem::linux_os &&
-        thread.registers.size() == registers) {
-      block = find_block(target.memory, thread.registers[fs_base]);
+    if (const Address record = thread_record(target, thread)) {
+      block = find_block(target.memory, record);
       if (!block)
-        block = find_block_of_musl(target.memory, thread.registers[fs_base]);
+        block = find_block_of_musl(target.memory, record);
     }
     memory.is_certain = block && thread.stack_pointer >= block->start && thread.stack_pointer < block->end;
     if (!memory.is_certain)

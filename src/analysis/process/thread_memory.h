@@ -18,4 +18,7 @@ struct ThreadMemory {
 
 std::vector<ThreadMemory> find_thread_memory(const Target &target);
 
+// Returns the address of the C library's record of the thread, around which the thread's variables lie; 0: unknown.
+Address thread_record(const Target &target, const Thread &thread);
+
 } // namespace dnheap

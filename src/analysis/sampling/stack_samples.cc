@@ -1,9 +1,11 @@
 #include "analysis/sampling/stack_samples.h"
 
+#include "analysis/names/call_text.h"
 #include "analysis/names/framework_names.h"
 #include "analysis/threads/stack_tree.h"
 #include "analysis/threads/thread_text.h"
 #include "analysis/waits/thread_blocks.h"
+#include "base/most_frequent.h"
 #include "base/share.h"
 #include "base/text.h"
 #include "report/columns_of.h"
@@ -43,11 +45,10 @@ std::string lock_text(const Runtime &runtime, const ThreadBlock &block) {
 
 // Returns the text that occurs most often, and how often.
 std::pair<std::string, u64> most_of(const std::map<std::string, u64> &counts) {
-  std::pair<std::string, u64> out;
-  for (const auto &[text, count] : counts)
-    if (count > out.second)
-      out = {text, count};
-  return out;
+  const auto most = most_frequent(counts);
+  if (most == counts.end())
+    return {};
+  return *most;
 }
 
 } // namespace
@@ -314,17 +315,14 @@ report::Table StackSamples::stacks_table() const {
                    {"state", "State", Kind::text},
                    {"methods", "", Kind::nested, Shown::in_data},
                    {"method", "Methods, innermost first", Kind::text, Shown::in_text}};
+  constexpr const char *between = " ← ";
   std::vector<report::Row> rows;
   for (const bool runs : {true, false})
     for (const auto &[stack, seen] : stacks_)
       if (const u64 samples = runs ? seen.running : seen.waiting) {
-        std::vector<Cell> methods;
-        std::string text;
-        for (u32 method : stack) {
-          methods.push_back(methods_[method]);
-          text += (text.empty() ? "" : " ← ") + methods_[method];
-        }
-        rows.push_back({samples, runs ? "running" : "waiting", std::move(methods), std::move(text)});
+        const std::vector<std::string> methods = methods_of(stack);
+        rows.push_back({samples, runs ? "running" : "waiting", std::vector<Cell>(methods.begin(), methods.end()),
+                        fmt::format("{}", fmt::join(folded_calls(methods, between), between))});
       }
   std::stable_sort(rows.begin(), rows.end(), [](const report::Row &a, const report::Row &b) {
     return *a[0].get_if<u64>() > *b[0].get_if<u64>();
