@@ -298,7 +298,7 @@ TEST(Write, StopsBetweenRowsWhenInterrupted) {
   for (const Writer &writer : writers()) {
     Progress progress;
     Answer answer;
-    const bool is_of_stacks = writer.table == std::string_view("stacks");
+    const bool is_of_stacks = writer.table && writer.table == std::string_view("stacks");
     answer.tables.push_back({writer.table ? writer.table : "t",
                              "",
                              {{"a", "A", is_of_stacks ? Kind::count : Kind::address}, {"methods", "", Kind::nested}},
