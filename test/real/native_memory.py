@@ -56,9 +56,13 @@ def sizes(rows, said, dump):
         lost = sum(row["blocks"] for row in of_size if row["kind"] == "nobody")
         if truth["kind"] == "library" and dump == "heap" and right == 0:
             right = lost
-        if not truth["blocks"] - max(1, truth["blocks"] * BY_CHANCE) <= right <= truth["blocks"]:
+        if not least(truth) <= right <= truth["blocks"]:
             problems.append(f"{right} blocks of {truth}; {of_size}")
     return problems
+
+
+def least(truth):
+    return truth["blocks"] - max(1, truth["blocks"] * BY_CHANCE)
 
 
 def is_room_for(asked, room):
@@ -82,7 +86,7 @@ def findings(report, said):
     lost = [row for row in said if row["kind"] == "nobody"]
     if "lost_native_memory" not in found:
         problems.append(f"the report does not say that blocks are lost: {[*found]}")
-    elif found["lost_native_memory"]["bytes"] < sum(row["blocks"] * row["size"] for row in lost) * 0.99:
+    elif found["lost_native_memory"]["bytes"] < sum(least(row) * row["size"] for row in lost):
         problems.append(f"lost: {found['lost_native_memory']}")
     if "held_native_memory" not in found or "Bitmap.Pixels" not in found["held_native_memory"]["text"]:
         problems.append(f"the report does not say that Bitmap.Pixels holds blocks: {[*found]}")
