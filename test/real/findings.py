@@ -16,7 +16,7 @@ import matrix
 import runtimes
 
 KINDS = [f"findings:{major}:heap" for major in runtimes.MAJORS]
-SAMPLE = ["findings:8:heap", "findings:11:heap"]  # even a short run makes these
+SAMPLE = ["findings:11:heap"]  # even a short run makes these
 
 # Way, which is the finding's kind: how sure it is, how many, and parts of its sentence.
 WAYS = {

@@ -17,7 +17,7 @@ import runtimes
 import targets
 
 KINDS = [f"inspect:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "gcore")]
-SAMPLE = ["inspect:10:heap", "inspect:11:heap"]
+SAMPLE = ["inspect:11:heap"]
 PUBLISHES = 11  # the first version that publishes where its loader heaps and its stress log lie
 STRESS_LOG = {"DOTNET_StressLog": "1", "DOTNET_LogFacility": "0xffffffff", "DOTNET_LogLevel": "6", "DOTNET_StressLogSize": "100000",
               "DOTNET_TotalStressLogSize": "10000000"}

@@ -19,7 +19,7 @@ import runtimes
 import targets
 
 KINDS = [f"native:{major}:{dump}" for major in (8, 9, 10, 11) for dump in ("heap", "full", "gcore")]
-SAMPLE = ["native:10:heap", "native:11:gcore"]
+SAMPLE = ["native:11:gcore"]
 FEWEST_THREADS = 8  # whose frames are compared
 
 

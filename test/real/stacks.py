@@ -48,7 +48,7 @@ KINDS = [f"{mode}:{major}:{gc}:{dump}" for mode, (heaps, dumps) in DUMPS.items()
 # Not helpers: which stand in ld-musl now and then, and that has no unwind data.
 KINDS += [f"{mode}:{version}:{rest}" for version in runtimes.MUSL for mode, rest in (("tiered", "wks:heap"), ("optimised", "wks:full"), ("optimised", "svr:gcore"), ("spin", "wks:heap"),
                                                                                  ("collect", "svr:heap"), ("many", "wks:heap"))]
-SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "helpers:8:wks:heap", "spin:8-musl:wks:heap"]  # even a short run makes these
+SAMPLE = ["tiered:11:wks:heap", "optimised:10:svr:gcore", "spin:8-musl:wks:heap"]  # even a short run makes these
 
 TRIES = 10  # of createdump, which fails when a thread ends meanwhile
 
