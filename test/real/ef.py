@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A program with known contexts of Entity Framework Core (../programs/ef), dumped; `inspect ef` must count what they track.
+"""A program with known contexts of Entity Framework Core (../programs/ef), dumped; `inspect ef` must count what they track, and the
+queries that differ in constants only, which the report must find.
 
     ef.py --list --sample      the kinds that a short run makes, written ef:MAJOR; --all: all of them
     ef.py DNHEAP --one ef:10   starts the program, dumps it, compares, deletes the dump
@@ -25,8 +26,19 @@ def run(dnheap, kind, major):
         with kinds.Process(kind, major) as target:
             path = target.dump("heap", pathlib.Path(folder) / "ef.core")
             said = target.truth["said"]
-        rows = matrix.answer(dnheap, "inspect", "ef", path)["tables"]["ef"]
-    return compare(said, rows)
+        tables = matrix.answer(dnheap, "inspect", "ef", path)["tables"]
+        findings = matrix.answer(dnheap, "report", path)["tables"]["findings"]
+    return compare(said, tables["ef"]) + queries(said["different_queries"], tables["queries"], findings)
+
+
+def queries(count, rows, findings):
+    query = "Order.Where(order => order.Id == Int32).OrderBy(one => one.Article).Count()"
+    problems = [] if (rows[0]["count"], rows[0]["query"]) == (count, query) else [f"cached queries: {rows[0]}, not {count} of {query}"]
+    problems += [f"cached queries: {row}: each other form was compiled once or twice" for row in rows[1:] if row["count"] > 2]
+    found = [row for row in findings if row["kind"] == "query_cache"]
+    if [row["count"] for row in found] != [count] or query not in found[0]["text"]:
+        problems.append(f"the report finds {found}, not {count} queries that differ in constants")
+    return problems
 
 
 def compare(said, rows):

@@ -126,6 +126,22 @@ def check_verb(dnheap, schemas, verb, dump, complete, folder):
         yield f"tables {sorted(seen)}, not {tables}"
 
 
+def check_finding_kinds(dnheap, schemas):
+    """Every kind of finding that the program knows, and no other, is in each schema that lists them."""
+    done = subprocess.run([dnheap, "check", SAMPLE, "--no-findings-of", "none of them"], capture_output=True, text=True)
+    known = set(done.stderr.split("is none of ")[1].strip().split(", ")) - {"any"}
+
+    def lists(part):
+        if isinstance(part, dict) and "root_scope" in part.get("enum", ()):
+            yield set(part["enum"])
+        for value in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            yield from lists(value)
+    found = {name: kinds for name, schema in schemas.files.items() for kinds in lists(schema)}
+    yield from (f"{name}: kinds of findings {sorted(kinds ^ known)}" for name, kinds in found.items() if kinds != known)
+    if len(found) < 4:
+        yield f"kinds of findings are listed in {sorted(found)} only"
+
+
 ALL_KINDS = {"handle:strong", "handle:pinned", "handle:ref_counted", "handle:async_pinned", "handle:sized_ref",
              "finalizer", "static", "thread_static", "stack_conservative"}
 
@@ -175,6 +191,7 @@ def main(dnheap, every_root):
             targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
             answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))
             failed += [f"{verb} {synthetic.name}: {problem}" for problem in schemas.problems(answer, f"{verb}.json")]
+        failed += check_finding_kinds(dnheap, schemas)
         failed += [f"the budget of this test: {problem}" for problem in schemas.problems(BUDGET, "budget.json")]
         for dump in SAMPLE, synthetic:
             output(dnheap, "check", dump, "--record", f"{folder}/record.json")

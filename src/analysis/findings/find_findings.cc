@@ -7,6 +7,8 @@
 #include "analysis/verdict/verdict.h"
 #include "objects/object_index.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 namespace {
@@ -19,6 +21,7 @@ constexpr FindingRule rules[] = {
     {"events", find_kept_handlers, {"event_handlers"}},
     {"connections", find_kept_clients, {"http_clients", "db_connections"}},
     {"cancellation tokens", find_kept_registrations, {"cancellation_registrations"}},
+    {"compiled queries", find_kept_queries, {"query_cache"}},
     {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
 };
 
@@ -73,7 +76,9 @@ std::vector<std::string_view> finding_kinds() {
     if (rule != "nothing")
       out.push_back(rule);
   for (const FindingRule &rule : rules)
-    out.insert(out.end(), rule.kinds.begin(), rule.kinds.end());
+    for (const std::string_view kind : rule.kinds)
+      if (std::ranges::find(out, kind) == out.end()) // some are a verdict's, too
+        out.push_back(kind);
   return out;
 }
 

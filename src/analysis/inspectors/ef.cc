@@ -1,5 +1,6 @@
 // `inspect ef`: contexts of Entity Framework Core: how many entities each one's change tracker keeps, by state, and
-// whether the context was disposed.
+// whether the context was disposed; and the queries that it has compiled and caches.
+#include "analysis/inspectors/cached_queries.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -167,6 +168,17 @@ report::Table ef_table(const std::map<ContextKey, ContextGroup> &groups) {
   return table;
 }
 
+report::Table queries_table(const std::vector<CachedQueries> &queries) {
+  report::Table table =
+      report::ColumnsOf<CachedQueries>{{{"count", "Count", Kind::count}, &CachedQueries::count},
+                                       {{"query", "Compiled query", Kind::text}, &CachedQueries::query},
+                                       {{"example", "Example", Kind::address}, &CachedQueries::example}}
+          .table("queries", "Compiled queries in the cache", queries);
+  table.notes.push_back("Count: entries of the cache, which differ in nothing but constants and how their results are "
+                        "tracked; constants are written as their types");
+  return table;
+}
+
 // Returns objects that belong to contexts and may refer to them.
 std::vector<Address> parts_of_contexts(const Snapshot &snapshot) {
   return addresses_of(objects_that(snapshot, [&](Address mt) {
@@ -204,6 +216,10 @@ void inspect_ef(const Snapshot &snapshot, const Question &, report::Answer &answ
   answer.tables.push_back(ef_table(groups));
   if (unknown)
     answer.completeness->notes.add(unknown_shape_note(unknown, db_context, "such a context"));
+  u64 unknown_queries = 0;
+  answer.tables.push_back(queries_table(find_cached_queries(snapshot, unknown_queries)));
+  if (unknown_queries)
+    answer.completeness->notes.add(unknown_shape_note(unknown_queries, "CompiledQueryCacheKey", "such a query"));
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.most < b.second.most; });
   if (most != groups.end())

@@ -92,7 +92,8 @@ constexpr Inspector all_inspectors[] = {
      .types = {"Regex"},
      .inspect = inspect_regex},
     {.name = "ef",
-     .question = "how many entities do contexts of Entity Framework Core track, and who holds them?",
+     .question =
+         "how many entities do contexts of Entity Framework Core track, who holds them, and which queries are cached?",
      .types = {"DbContext"},
      .inspect = inspect_ef},
 };

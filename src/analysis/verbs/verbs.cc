@@ -365,7 +365,7 @@ constexpr Verb all_verbs[] = {
                 "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef"},
+                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef", "queries"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
      .looks_for_framework = true,
      .plan = plan_inspect,

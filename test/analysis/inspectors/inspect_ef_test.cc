@@ -107,6 +107,81 @@ TEST(InspectEf, Tracked) {
   }
 }
 
+// Order.Where(order => order.<member> == <constant>), and what an entry of the cache has of it.
+struct Queries : LibraryHeap {
+  explicit Queries(const HeapShape &shape) : LibraryHeap(shape) {
+    const char *linq = "System.Linq.Expressions", *query = "Microsoft.EntityFrameworkCore.Query",
+               *key_name = "CompiledQueryCacheKey";
+    call = type(linq, "MethodCallExpression2", 0, 5, {"<Method>k__BackingField", "_arg0", "_arg1"});
+    unary = type(linq, "UnaryExpression", 0, 4, {"<Operand>k__BackingField", "!<NodeType>k__BackingField"});
+    lambda = type(linq, "Expression1", 0, 4, {"_body", "_par0"});
+    binary = type(linq, "LogicalBinaryExpression", 0, 5,
+                  {"<Left>k__BackingField", "<Right>k__BackingField", "!<NodeType>k__BackingField"});
+    member = type(linq, "PropertyExpression", 0, 4, {"<Expression>k__BackingField", "_property"});
+    constant = type(linq, "ConstantExpression", 0, 3, {"<Value>k__BackingField"});
+    parameter = type(linq, "ParameterExpression", 0, 3, {"<Name>k__BackingField"});
+    root = type(query, "EntityQueryRootExpression", 0, 3, {"<EntityType>k__BackingField"});
+    entity = type("Microsoft.EntityFrameworkCore.Metadata", "RuntimeEntityType", 0, 3, {"<Name>k__BackingField"});
+    member_info = type("System.Reflection", "RuntimePropertyInfo", 0, 3, {"m_name"});
+    list = type("System.Collections.ObjectModel", "ReadOnlyCollection", 0, 3, {"list"});
+    provider = type("System.Dynamic.Utils", "ListArgumentProvider", 0, 3, {"_arg0"});
+    key = type(query, key_name, 0, 3, {"_query"});
+    other_key = type("Other.Query", key_name, 0, 3, {"_expression"});
+    entry = type("Microsoft.Extensions.Caching.Memory", "CacheEntry", 0, 3, {"<Key>k__BackingField"});
+  }
+  Address named(Address type, const char *name) { return with(type, {old.string(name)}); }
+  Address where(const char *name, Address value) {
+    const Address of = named(parameter, "order"), order = with(root, {named(entity, "Shop.Order")}),
+                  left = with(member, {of, named(member_info, name)}),
+                  test = with(binary, {left, with(constant, {value}), 13}),
+                  asked = with(list, {with(provider, {order})}); // as after somebody asked for all arguments
+    return with(call, {named(member_info, "Where"), asked, with(unary, {with(lambda, {test, of}), 40})});
+  }
+  Address cached(Address query) { return with(entry, {with(key, {query})}); }
+  Address call = 0, unary = 0, lambda = 0, binary = 0, member = 0, constant = 0, parameter = 0, root = 0, entity = 0,
+          member_info = 0, list = 0, provider = 0, key = 0, other_key = 0, entry = 0;
+};
+
+TEST(InspectEf, CachedQueries) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Queries s(shape);
+    const Address first = s.cached(s.where("Id", s.old.string("a secret")));
+    for (int i = 0; i < 4; ++i)
+      s.cached(s.where("Id", s.old.string("another")));
+    s.cached(s.where("Article\n", 0));
+    s.with(s.entry, {s.with(s.other_key, {0})});
+    s.with(s.entry, {s.old.string("no query")});
+    report::Answer answer = inspected(s.heap, "ef");
+    std::vector<TextRow> rows = text_rows_of(answer, "queries");
+    ASSERT_EQ(rows.size(), 2u) << notes_of(answer);
+    EXPECT_EQ(rows[0]["count"], "5");
+    EXPECT_EQ(rows[0]["query"], "Order.Where(order => order.Id == String)");
+    EXPECT_EQ(rows[0]["example"], hex(first));
+    EXPECT_EQ(rows[1]["query"], "Order.Where(order => order.Article? == null)");
+    EXPECT_EQ(unknown_notes_of(answer), unknown_shape(1, "CompiledQueryCacheKey", "such a query"));
+  }
+}
+
+TEST(InspectEf, DamagedQueriesEnd) {
+  Queries s(type_layouts().front()); // no roots are known: all entries count as alive
+  const Address circle = s.with(s.unary, {0, 34});
+  s.old.store(circle + s.p, circle, s.p);
+  s.cached(circle);
+  Address deep = s.with(s.constant, {0});
+  for (int i = 0; i < 10'000; ++i)
+    deep = s.with(s.binary, {deep, deep, 13}); // 2 to the power of 10,000 leaves
+  s.cached(deep);
+  s.cached(0x1234);
+  report::Answer answer = inspected(s.heap, "ef");
+  std::vector<TextRow> rows = text_rows_of(answer, "queries");
+  EXPECT_EQ(rows.size(), 3u) << notes_of(answer);
+  for (TextRow &row : rows) {
+    EXPECT_TRUE(row["query"].ends_with("…")) << row["query"];
+    EXPECT_LE(row["query"].size(), 310u);
+  }
+}
+
 TEST(InspectEf, OfAnotherShape) {
   Contexts s({}, "_unchanged"), other({});
   s.made(false, 0, s.map_of({1, 1, 1, 1}));

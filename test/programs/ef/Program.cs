@@ -1,9 +1,11 @@
 // Contexts of Entity Framework Core: some that a cache keeps and that track more and more, one that somebody disposed and
-// still holds, one that has tracked nothing, and some that were disposed and wait in a pool. Its truth, "said": what their
-// own change trackers count, by state.
+// still holds, one that has tracked nothing, and some that were disposed and wait in a pool. Queries that differ in a
+// constant only, each of which is compiled and cached, and one with a variable, which is compiled once. Its truth, "said":
+// what their own change trackers count, by state, and how many queries differ in constants.
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Linq.Expressions;
 using Microsoft.EntityFrameworkCore;
 using Microsoft.EntityFrameworkCore.Infrastructure;
 
@@ -99,6 +101,20 @@ namespace Shop
         static int Count(IEnumerable<Orders> contexts, params EntityState[] states) =>
             contexts.Sum(context => context.ChangeTracker.Entries().Count(entry => states.Length == 0 || states.Contains(entry.State)));
 
+        const int differentQueries = 150;
+
+        static void Search(DbContextOptions<Orders> options)
+        {
+            using var database = new Orders(options);
+            for (int i = 0; i < differentQueries; ++i)
+            {
+                ParameterExpression order = Expression.Parameter(typeof(Order), "order");
+                Expression isIt = Expression.Equal(Expression.Property(order, nameof(Order.Id)), Expression.Constant(i));
+                database.All.Where(Expression.Lambda<Func<Order, bool>>(isIt, order)).OrderBy(one => one.Article).Count();
+                database.All.Count(one => one.Id == i);
+            }
+        }
+
         static string Said()
         {
             Orders[] open = jobs.Select(job => job.Database).ToArray();
@@ -107,13 +123,15 @@ namespace Shop
             return $"\"contexts\": {open.Length}, \"tracked\": {Count(open)}, \"most\": {open.Max(one => Count(new[] { one }))}, " +
                    $"\"unchanged\": {Count(open, EntityState.Unchanged)}, \"added\": {Count(open, EntityState.Added)}, " +
                    $"\"modified\": {Count(open, EntityState.Modified)}, \"deleted\": {Count(open, EntityState.Deleted)}, " +
-                   $"\"closed\": {closed.Count}, \"tracked_by_closed\": {trackedByClosed}, \"pooled\": 4";
+                   $"\"closed\": {closed.Count}, \"tracked_by_closed\": {trackedByClosed}, \"pooled\": 4, " +
+                   $"\"different_queries\": {differentQueries}";
         }
 
         static void Main()
         {
             Use(new DbContextOptionsBuilder<Orders>().UseInMemoryDatabase("shop").Options);
             string said = Said();
+            Search(new DbContextOptionsBuilder<Orders>().UseInMemoryDatabase("shop").Options);
             for (int i = 0; i < 3; ++i)
             {
                 GC.Collect();
