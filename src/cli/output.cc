@@ -30,6 +30,10 @@ Output::Output(std::string path, const std::vector<std::string> &targets, bool i
   for (const std::string &target : targets)
     if (std::filesystem::equivalent(path_, target, ignored))
       throw UsageError(std::string(option) + ": '" + path_ + "' is the dump itself");
+  if (std::filesystem::is_directory(path_, ignored)) {
+    errno = EISDIR;
+    fail(path_);
+  }
   if (!std::filesystem::exists(path_, ignored) || std::filesystem::is_regular_file(path_, ignored))
     whole_.emplace(path_, is_private);
 }

@@ -46,6 +46,16 @@ TEST(Output, AFailureLeavesTheOldFile) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
 }
 
+TEST(Output, AFolderIsRefusedBeforeThereIsAnAnswer) {
+  test::TemporaryFolder folder;
+  try {
+    Output output(folder.path(), {"dump"}, false);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), "cannot write to " + folder.path() + ": Is a directory");
+  }
+}
+
 TEST(Output, WhatIsPrivateIsItsOwners) {
   using std::filesystem::perms;
   test::TemporaryFolder folder;

@@ -14,6 +14,7 @@ DUMP is heap or full. Exit codes are those of matrix.py.
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,19 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "segv": ("SIGSEGV", "signal", CRASH, f"(invalid address {FAULT})", ": in l", f", which {CRASH} called")}
 
 
+# What stands in the source line that the words name, where the program's own method is where it ended.
+LINES = {"unhandled": "throw failure", "failfast": "FailFast", "exhausted": "new byte", "segv": "strlen(", "retried": "abort();", "overflow-mutual": "(long depth) => "}
+LINE = re.compile(r" \(Program\.cs:(\d+)\)")
+
+
+def names_line(kind, text):
+    """The words name the source line in which the process ended."""
+    source = (targets.PROGRAMS / "crash" / "Program.cs").read_text().splitlines()
+    found = [source[int(line) - 1] for line in LINE.findall(text)]
+    right = not found or LINES.get(kind, "") in found[0]
+    return [] if right and (found or kind not in LINES) else [f"the source lines {found} in {text}"]
+
+
 def led_by(dnheap, path, kind, truth):
     """Four verbs lead with what ended the process, and say the same."""
     told = [matrix.answer(dnheap, verb, path)["target"].get("crash") for verb in ("info", "threads", "stack", "exceptions")]
@@ -166,8 +180,8 @@ def led_by(dnheap, path, kind, truth):
     if kind == "overflow-mutual" and crash["method"] == PONG:
         method = PONG
     print(crash["text"])
-    problems = [f"{part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} ", f" on thread {crash['os_id']}"]
-                if part not in crash["text"]]
+    problems = names_line(kind, crash["text"]) + [f"{part} is not in: {crash['text']}" for part in [*words, f"ended by {signal} ", f" on thread {crash['os_id']}"]
+                                                  if part not in LINE.sub("", crash["text"])]
     found = {key: crash[key] for key in ("signal", "cause", "managed_id", "method")}
     expected = {"signal": signal, "cause": cause, "managed_id": 1, "method": method or crash["method"]}
     if kind == "overflow-second":

@@ -14,15 +14,26 @@ import tempfile
 import kinds
 import matrix
 import runtimes
+import targets
 
 KINDS = [f"findings:{major}:heap" for major in runtimes.MAJORS]
 SAMPLE = ["findings:11:heap"]  # even a short run makes these
 
+SOURCE = (targets.PROGRAMS / "findings" / "Program.cs").read_text().splitlines()
+
+
+def place(part):
+    """How the report writes the only source line that contains this."""
+    (line,) = [number for number, text in enumerate(SOURCE, 1) if part in text]
+    return f"(Program.cs:{line})"
+
+
+SLEEPS = f"which sleeps in Shop.Program.Load {place('Thread.Sleep(Timeout.Infinite); // Load')}"
 # Way, which is the finding's kind: how sure it is, how many, and parts of its sentence.
 WAYS = {
-    "finalizer_blocked": ("certain", None, ["objects wait for their finalizers", "waits for a lock in Shop.Handle.Finalize",
-                                            "thread Loader, which sleeps in Shop.Program.Load, has that lock"]),
-    "lock_contended": ("probable", None, ["12 threads wait for a lock (System.Object) that thread Loader has, which sleeps in Shop.Program.Load."]),
+    "finalizer_blocked": ("certain", None, ["objects wait for their finalizers", f"waits for a lock in Shop.Handle.Finalize {place('~Handle()')}",
+                                            f"thread Loader, {SLEEPS}, has that lock"]),
+    "lock_contended": ("probable", None, [f"12 threads wait for a lock (System.Object) that thread Loader has, {SLEEPS}."]),
     "root_scope": ("certain", 1200, ["1,200 × Shop.Connection"]),
     "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),

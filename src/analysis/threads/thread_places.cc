@@ -24,7 +24,7 @@ std::string in_words(const WaitText &wait, bool is_many) {
 } // namespace
 
 // Returns the innermost method that is not part of .NET's own waiting; if a method of the program is near, that one.
-std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText &wait) const {
+ThreadPlaces::Place ThreadPlaces::place_behind(const WalkedStack &stack, const WaitText &wait) const {
   u64 looked_at = 0;
   for (u64 i = wait.frames; i < stack.frames.size() && looked_at < frames_looked_at; ++i) {
     const StackFrame &frame = stack.frames[i];
@@ -33,33 +33,37 @@ std::string ThreadPlaces::method_behind(const WalkedStack &stack, const WaitText
     ++looked_at;
     const MethodText text = runtime_.method_text(frame.method_desc);
     if (!framework_.contain(text.qualified) && !text.qualified.starts_with(stub_class))
-      return method_in_words(text.qualified);
+      return {method_in_words(text.qualified), &frame};
   }
-  return "";
+  return {};
 }
 
-std::string ThreadPlaces::of(const WalkedStack &stack, const WaitText &wait) const {
-  const std::string method = method_behind(stack, wait);
-  if (wait.text.empty())
-    return method.empty() ? "runs" : "runs in " + method;
-  return in_words(wait, false) + (method.empty() ? "" : " in " + method);
+std::string ThreadPlaces::line_of(const StackFrame &frame) {
+  const SourceLine line = lines_.find(frame.method_desc, frame.ip, !frame.is_active).at;
+  return line ? " (" + line.text() + ")" : "";
+}
+
+std::string ThreadPlaces::of(const WalkedStack &stack, const WaitText &wait) {
+  const Place place = place_behind(stack, wait);
+  return (wait.text.empty() ? "runs" : in_words(wait, false)) +
+         (place.frame ? " in " + place.method + line_of(*place.frame) : "");
 }
 
 void ThreadPlaces::add(u32 thread, const WalkedStack &stack, const WaitText &wait) {
   const std::vector<const StackFrame *> frames = method_frames(stack);
   if (frames.empty())
     return;
-  const std::string method = method_behind(stack, wait);
-  ++counts_[in_words(wait, true)][method];
+  const Place place = place_behind(stack, wait);
+  ++counts_[in_words(wait, true)][place.method];
   // Finalize() is the outermost frame; since .NET 10 the second, as a method of the runtime calls it.
   constexpr u64 outermost = 2;
   for (u64 i = frames.size() - std::min<u64>(frames.size(), outermost); i < frames.size() && finalizer_.empty(); ++i)
     if (frames[i]->method_desc)
       if (const MethodText text = runtime_.method_text(frames[i]->method_desc); text.qualified.ends_with(".Finalize")) {
-        finalizer_ = in_words(wait, false) + " in " + text.qualified;
+        finalizer_ = in_words(wait, false) + " in " + text.qualified + line_of(*frames[i]);
         finalizer_thread_ = thread;
-        if (!method.empty() && method != text.qualified)
-          finalizer_ += ", in a call of " + method;
+        if (place.frame && place.method != text.qualified)
+          finalizer_ += ", in a call of " + place.method + line_of(*place.frame);
       }
 }
 

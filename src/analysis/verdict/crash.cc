@@ -10,6 +10,7 @@
 #include "runtime/facts/crash_info.h"
 #include "runtime/thread_registers.h"
 #include "snapshot/native_functions.h"
+#include "snapshot/source_lines.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -141,28 +142,27 @@ public:
 private:
   std::string text_of_reason() {
     if (!crash_.number)
-      return fmt::format("ended by an unhandled {}{}{}, on thread {}", exception_text(), inner_text(),
-                         thrown_in_.empty() ? "" : ", thrown in " + thrown_in_, crash_.thread);
+      return fmt::format("ended by an unhandled {}{}{}, on thread {}", exception_text(), inner_text(), thrown_text(),
+                         crash_.thread);
     std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
     out += fmt::format(" on thread {}", crash_.thread);
     if (!thread_)
       out += ", which is not a thread of the runtime";
     switch (cause_) {
-    case Cause::unhandled_exception:
-      return out + ": unhandled " + exception_text() + inner_text() +
-             (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
+    case Cause::unhandled_exception: return out + ": unhandled " + exception_text() + inner_text() + thrown_text();
     case Cause::stack_overflow: return out + ": stack overflow" + in_method() + recursion_text();
     case Cause::fail_fast:
-      return out + ": Environment.FailFast" + (method_.empty() ? "" : ", called by " + method_) + given_exception();
+      return out + ": Environment.FailFast" + (method_.empty() ? "" : ", called by " + method_ + method_line()) +
+             given_exception();
     case Cause::fatal_error:
       return out + ": " + (inner_of_fatal_error_.empty() ? "fatal error of the runtime" : inner_of_fatal_error_) +
              in_method();
     default: break;
     }
     if (const std::string place = stands_in_method_ ? "" : native_place(); !place.empty())
-      out += ": in " + place + (method_.empty() ? "" : ", which " + method_ + " called");
+      out += ": in " + place + (method_.empty() ? "" : ", which " + method_ + method_line() + " called");
     else if (!method_.empty())
-      out += stands_in_method_ ? ": in " + method_ : ": in native code that " + method_ + " called";
+      out += stands_in_method_ ? ":" + in_method() : ": in native code that " + method_ + method_line() + " called";
     if (exception_)
       out += "; the last exception of that thread is " + exception_text();
     return out;
@@ -199,6 +199,7 @@ private:
         fails_fast_ = true;
       } else {
         set_method(frame.method_desc);
+        method_ip_ = frame.ip;
         stands_in_method_ = frame.is_active || faulted_;
         stands_at_ = frame.sp;
         return;
@@ -235,8 +236,10 @@ private:
     if (!registers || !thread_->stack_base || !thread_->stack_limit || in_stack(*thread_, registers->stack_pointer))
       return;
     interrupted_ = find_interrupted(target, *registers, *thread_->stack_limit, *thread_->stack_base);
-    if (interrupted_ && set_method(runtime_.method_at(interrupted_->instruction_pointer)))
+    if (interrupted_ && set_method(runtime_.method_at(interrupted_->instruction_pointer))) {
       stands_in_method_ = true;
+      method_ip_ = interrupted_->instruction_pointer;
+    }
   }
 
   bool set_method(Address method_desc) {
@@ -470,7 +473,22 @@ private:
     const std::string inners = exception_ ? objects_.inner_types(*exception_) : noted_inner_;
     return inners.empty() ? "" : " (inside: " + inners + ")";
   }
-  std::string in_method() const { return method_.empty() ? "" : " in " + method_; }
+  std::string in_method() { return method_.empty() ? "" : " in " + method_ + method_line(); }
+  std::string thrown_text() {
+    if (thrown_in_.empty())
+      return "";
+    const bool has_place = exception_ && !exception_->methods.empty() && !exception_->ips.empty();
+    return ", thrown in " + thrown_in_ +
+           (has_place ? line_at(exception_->methods.front(), exception_->ips.front(), false) : "");
+  }
+  std::string method_line() { return method_ip_ ? line_at(method_desc_, method_ip_, !stands_in_method_) : ""; }
+  // " (Cart.cs:41)"; empty: unknown. Looks for the module's symbols.
+  std::string line_at(Address method_desc, Address ip, bool returns_there) {
+    if (!lines_)
+      lines_.emplace(snapshot_, std::vector<std::string>());
+    const SourceLine line = lines_->find(method_desc, ip, returns_there).at;
+    return line ? " (" + line.text() + ")" : "";
+  }
   // Empty if the recursion is only a method that calls itself.
   std::string recursion_text() const {
     if (recursion_.empty() || (recursion_.size() == 1 && recursion_[0] == method_))
@@ -495,8 +513,9 @@ private:
   std::optional<InterruptedThread> interrupted_;
   Address stands_at_ = 0; // the stack pointer of `method_`
   bool throws_ = false, faulted_ = false, allocates_ = false, fails_fast_ = false, stands_in_method_ = false;
-  Address method_desc_ = 0;
-  Address given_ = 0; // to FailFast, if the program recorded it
+  Address method_desc_ = 0, method_ip_ = 0; // 0: unknown where in the method
+  std::optional<SourceLines> lines_;        // once somebody asks
+  Address given_ = 0;                       // to FailFast, if the program recorded it
   std::string method_, thrown_in_, inner_of_fatal_error_;
   std::string noted_exception_, noted_inner_; // types of an exception that is not found on the heap
   std::vector<std::string> recursion_;        // outermost first

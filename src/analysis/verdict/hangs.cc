@@ -76,7 +76,7 @@ bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits
 class LockHolders {
 public:
   LockHolders(const Runtime &runtime, const LockSet &locks, DeadlockText &text, std::span<const WaitText> waits,
-              const ThreadPlaces &places)
+              ThreadPlaces &places)
       : runtime_(runtime), locks_(locks), text_(text), waits_(waits), places_(places) {}
 
   void add_contended(HangFacts &to) {
@@ -100,18 +100,16 @@ public:
   }
 
 private:
-  std::string place_of(u32 thread) const {
-    return places_.of(runtime_.walk_stack(locks_.threads[thread]), waits_[thread]);
-  }
+  std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), waits_[thread]); }
 
   const Runtime &runtime_;
   const LockSet &locks_;
   DeadlockText &text_;
   const std::span<const WaitText> waits_; // by thread, as `locks` numbers them
-  const ThreadPlaces &places_;
+  ThreadPlaces &places_;
 };
 
-void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_texts, const ThreadPlaces &places,
+void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_texts, ThreadPlaces &places,
                    HangFacts &to) {
   Tasks tasks(snapshot);
   LockSet locks = find_locks(snapshot);

@@ -53,7 +53,7 @@ namespace Shop
             lock (gate)
             {
                 ((ManualResetEventSlim)taken).Set();
-                Thread.Sleep(Timeout.Infinite);
+                Thread.Sleep(Timeout.Infinite); // Load
             }
         }
 
