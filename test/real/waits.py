@@ -135,7 +135,10 @@ def locks(dnheap, path, said):
         pairs = sorted([(ids["NewFirst"], 1, ids["NewSecond"]), (ids["NewSecond"], 1, ids["NewFirst"])])
         problems += [] if found == pairs else [f"locks of type Lock: {found}, not {pairs}"]
     problems += waiting(dnheap, path, answer, ids, said["new_locks"])
+    source = (targets.PROGRAMS / "waits" / "Locks.cs").read_text().splitlines()
+    (line,) = [number for number, text in enumerate(source, 1) if "// both stand here" in text]
     problems += verdict(dnheap, path, "deadlock", "Deadlock: threads First and Second wait for each other")
+    problems += verdict(dnheap, path, "deadlock", f"First waits for a lock in Locks.TakeBoth (Locks.cs:{line}); Second waits for a lock in Locks.TakeBoth (Locks.cs:{line}).")
     circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
     wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
     problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]

@@ -22,6 +22,8 @@ public:
   void add(u32 thread, const WalkedStack &stack, const WaitText &wait);
   // Returns "sleeps in Shop.Loader.Run (Loader.cs:41)", "waits for an event"; "runs" if the stack does not show where.
   std::string of(const WalkedStack &stack, const WaitText &wait);
+  // False if of() cannot name a method.
+  bool shows_method(const WalkedStack &stack, const WaitText &wait) const { return place_behind(stack, wait).frame; }
   // Returns the largest group of threads, and the program's method in which most of these are: "700 of them sleep, in
   // Shop.Poller.Run". Empty if no two threads are alike.
   std::string most() const;

@@ -120,12 +120,27 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
     holders.add_contended(to);
     holders.add_of_finalizers(waits, to);
   }
+  // Where the first few threads of a circle stand; empty if no stack shows it.
+  auto places_in = [&](const DeadlockText::Circle &circle) {
+    constexpr u64 most_places = 4;
+    std::string out;
+    u64 count = 0;
+    for (const WaitingOne &one : circle)
+      if (one.thread && *one.thread < wait_texts.size() && locks.threads.size() == wait_texts.size()) {
+        const WalkedStack stack = snapshot.runtime().walk_stack(locks.threads[*one.thread]);
+        if (places.shows_method(stack, wait_texts[*one.thread]) && count++ < most_places)
+          out += (out.empty() ? "" : "; ") + std::string(text.name(*one.thread).empty() ? "thread " : "") +
+                 text.short_name(*one.thread) + " " + places.of(stack, wait_texts[*one.thread]);
+      }
+    return out;
+  };
   Sureness best = Sureness::possible;
   for (const DeadlockText::Circle &circle : waits.circles) {
     const Sureness sureness = text.sureness_of(circle);
     if (!to.deadlocks || sureness < best) {
       best = sureness;
       to.deadlock_text = text.brief(circle);
+      to.deadlock_places = places_in(circle);
       to.deadlock_sureness = sureness;
     }
     ++to.deadlocks;

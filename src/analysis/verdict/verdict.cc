@@ -247,7 +247,8 @@ constexpr HangRule hang_rules[] = {
      [](const HangFacts &f) {
        constexpr const char *words[] = {"Deadlock", "Probably a deadlock", "Perhaps a deadlock"};
        std::string out = fmt::format("{}: {}", words[static_cast<u8>(f.deadlock_sureness)], f.deadlock_text);
-       return out + (f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".");
+       out += f.deadlocks > 1 ? fmt::format("; {} circles in all.", count_text(f.deadlocks)) : ".";
+       return out + (f.deadlock_places.empty() ? "" : " " + f.deadlock_places + ".");
      }},
     {"orphaned_lock", "locks", [](const HangFacts &f) { return f.orphaned_waiters > 0; }, certain,
      [](const HangFacts &f) {

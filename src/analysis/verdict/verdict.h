@@ -22,6 +22,7 @@ struct HangFacts {
   u64 deadlocks = 0;
   Sureness deadlock_sureness = Sureness::certain; // of the surest
   std::string deadlock_text;                      // the surest: "threads Buyer and Seller wait for each other"
+  std::string deadlock_places;                    // of its threads: "Buyer waits for a lock in Shop.Buy (Shop.cs:41)"
   u64 orphaned_waiters = 0;                       // threads that wait for locks whose owners have ended
   std::string orphaned_text; // one of these: "Shop.Gate 0x…, which managed thread 4 had when it ended"
   // The largest crowd before a semaphore: how many wait, for what ("SemaphoreSlim (static Shop.Cart._gate)"), and its

@@ -310,6 +310,9 @@ TEST(Verdict, DeadlocksComeFirst) {
   f.deadlocks = 1, f.deadlock_text = "threads Buyer and Seller wait for each other";
   EXPECT_EQ(first_hang(f).rule, "deadlock");
   EXPECT_EQ(first_hang(f).text, "Deadlock: threads Buyer and Seller wait for each other.");
+  f.deadlock_places = "Buyer waits for a lock in Shop.Buy (Shop.cs:41)";
+  EXPECT_TRUE(first_hang(f).text.ends_with("wait for each other. Buyer waits for a lock in Shop.Buy (Shop.cs:41)."));
+  f.deadlock_places.clear();
   f.deadlocks = 3, f.deadlock_sureness = Sureness::possible;
   EXPECT_EQ(first_hang(f).text, "Perhaps a deadlock: threads Buyer and Seller wait for each other; 3 circles in all.");
 }

@@ -30,7 +30,7 @@ static class Locks
         {
             ready();
             go.WaitOne();
-            lock (second)
+            lock (second) // both stand here
                 Thread.Sleep(Timeout.Infinite);
         }
     }
