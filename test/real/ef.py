@@ -8,6 +8,7 @@ queries that differ in constants only, which the report must find.
 Exit codes are those of matrix.py.
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -28,6 +29,12 @@ def run(dnheap, kind, major):
             said = target.truth["said"]
         tables = matrix.answer(dnheap, "inspect", "ef", path)["tables"]
         findings = matrix.answer(dnheap, "report", path)["tables"]["findings"]
+        blanked = path.with_suffix(".blanked")
+        subprocess.run([dnheap, "extract", path, "-o", blanked, "--no-values"], check=True, stdout=subprocess.DEVNULL)
+        of_blanked = matrix.answer(dnheap, "inspect", "ef", blanked)["tables"]["queries"] + \
+            [row for row in matrix.answer(dnheap, "report", blanked)["tables"]["findings"] if row["kind"] == "query_cache"]
+    if of_blanked:
+        return [f"a core without values has {of_blanked}"]
     return compare(said, tables["ef"]) + queries(said["different_queries"], tables["queries"], findings)
 
 

@@ -29,6 +29,8 @@ u64 count_cache_entries(const Snapshot &snapshot) {
 }
 
 std::vector<CachedQueries> find_cached_queries(const Snapshot &snapshot, u64 &unknown) {
+  if (snapshot.target().has_blanked_values())
+    return {};
   FieldReader fields(snapshot.runtime());
   ExpressionText texts(snapshot.runtime());
   std::map<std::string, CachedQueries> by_text;

@@ -16,7 +16,8 @@ struct CachedQueries {
   Address example = 0; // an entry of the cache
 };
 
-// Returns the groups, the largest first. `unknown`: how many queries have another shape than they should have.
+// Returns the groups, the largest first; none if the dump has no values, as the names in a query are strings.
+// `unknown`: how many queries have another shape than they should have.
 std::vector<CachedQueries> find_cached_queries(const Snapshot &snapshot, u64 &unknown);
 
 // Returns how many entries all caches have, without a walk: an upper bound.

@@ -218,6 +218,10 @@ void inspect_ef(const Snapshot &snapshot, const Question &, report::Answer &answ
     answer.completeness->notes.add(unknown_shape_note(unknown, db_context, "such a context"));
   u64 unknown_queries = 0;
   answer.tables.push_back(queries_table(find_cached_queries(snapshot, unknown_queries)));
+  if (snapshot.target().has_blanked_values())
+    answer.completeness->notes.add(Subject::dump, Effect::none,
+                                   "cached queries are not listed: the names in them are strings, and this core was "
+                                   "extracted with --no-values");
   if (unknown_queries)
     answer.completeness->notes.add(unknown_shape_note(unknown_queries, "CompiledQueryCacheKey", "such a query"));
   const auto most = std::max_element(groups.begin(), groups.end(),
