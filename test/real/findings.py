@@ -42,7 +42,7 @@ WAYS = {
                                                        "3,000 × a lambda in Registrations of Shop.Program"]),
     "http_clients": ("probable", 300, ["300 HttpClients", "held by static Shop.Program.kept."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
-    "waiting_requests": ("possible", 40, ["40 requests are in flight, and 40 calls of Shop.Bank.AskAsync wait for one thing (TaskCompletionSource)."]),
+    "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),
 }
 
 

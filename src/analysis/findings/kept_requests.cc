@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace dnheap {
 
@@ -71,24 +72,36 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   const ThreadPool pool = read_thread_pool(snapshot);
   const AsyncStacks stacks(tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch());
   const FrameworkNames framework(snapshot.assemblies());
+  // Calls of requests have a method of ASP.NET as their outermost frame.
+  auto of_request = [&](const AsyncStack &stack) {
+    const AsyncFrame *frame = of_program(stack, framework);
+    return frame && !is_for_client(stack.awaits.what) && frame != &stack.frames.back() ? frame : nullptr;
+  };
   std::map<std::pair<std::string, std::string>, u64> places; // by method, and what it waits for
   for (const AsyncStack &stack : stacks.stacks())
-    // Calls of requests have a method of ASP.NET as their outermost frame.
-    if (const AsyncFrame *frame = of_program(stack, framework);
-        frame && !is_for_client(stack.awaits.what) && frame != &stack.frames.back())
+    if (const AsyncFrame *frame = of_request(stack))
       places[{frame->method, stack.awaits.what}] += stack.count;
   const auto most = most_frequent(places);
   if (most == places.end() || most->second < least_in_flight || share_of(most->second, in_flight) < most_of_them)
     return;
-  out.push_back({.kind = "waiting_requests",
-                 .harm = Harm::slow,
-                 .sureness = Sureness::possible,
-                 .text = fmt::format("{} requests are in flight, and {} calls of {} wait for one thing ({}). That is a "
-                                     "hang only if these calls never end.",
-                                     count_text(in_flight), count_text(most->second),
-                                     method_in_words(most->first.first), most->first.second),
-                 .count = in_flight,
-                 .verb = "async"});
+  SourceLines lines(snapshot, {});
+  std::set<std::string> lines_of_most;
+  for (const AsyncStack &stack : stacks.stacks())
+    if (const AsyncFrame *frame = of_request(stack);
+        frame && std::pair(frame->method, stack.awaits.what) == most->first)
+      lines_of_most.insert(await_line(*frame, lines).text());
+  const std::string line =
+      lines_of_most.size() == 1 && !lines_of_most.begin()->empty() ? " (" + *lines_of_most.begin() + ")" : "";
+  out.push_back(
+      {.kind = "waiting_requests",
+       .harm = Harm::slow,
+       .sureness = Sureness::possible,
+       .text = fmt::format("{} requests are in flight, and {} calls of {}{} wait for one thing ({}). That is a "
+                           "hang only if these calls never end.",
+                           count_text(in_flight), count_text(most->second), method_in_words(most->first.first), line,
+                           most->first.second),
+       .count = in_flight,
+       .verb = "async"});
 }
 
 } // namespace dnheap

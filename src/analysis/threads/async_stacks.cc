@@ -44,6 +44,14 @@ constexpr Word words[] = {
 
 } // namespace
 
+SourceLine await_line(const AsyncFrame &frame, SourceLines &lines) {
+  if (frame.method_desc)
+    return lines.find(frame.method_desc, frame.ip, false).at;
+  return frame.machine && frame.state.value_or(-1) >= 0
+             ? lines.find_await(frame.machine, static_cast<u32>(*frame.state))
+             : SourceLine();
+}
+
 AsyncStacks::AsyncStacks(Tasks &tasks, const ThreadPool &pool, const Runtime &runtime, unsigned threads,
                          const Watch &watch)
     : tasks_(tasks), pool_(pool), runtime_(runtime), fields_(runtime), threads_(threads), watch_(watch) {

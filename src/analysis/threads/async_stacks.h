@@ -7,6 +7,7 @@
 #pragma once
 #include "analysis/threads/tasks.h"
 #include "analysis/threads/thread_pool.h"
+#include "snapshot/source_lines.h"
 
 namespace dnheap {
 
@@ -25,6 +26,9 @@ struct AsyncFrame {
   Address method_desc = 0, ip = 0;
   auto operator<=>(const AsyncFrame &) const = default;
 };
+
+// Returns the source line of the await at which the method is suspended.
+SourceLine await_line(const AsyncFrame &frame, SourceLines &lines);
 
 struct AsyncStack {
   std::vector<AsyncFrame> frames; // innermost first

@@ -67,17 +67,8 @@ std::vector<std::optional<u64>> retained_by(const Snapshot &snapshot, const Task
   return out;
 }
 
-// Returns the source line of the await at which a method is suspended.
-SourceLine line_of(const AsyncFrame &frame, SourceLines &lines) {
-  if (frame.method_desc)
-    return lines.find(frame.method_desc, frame.ip, false).at;
-  return frame.machine && frame.state.value_or(-1) >= 0
-             ? lines.find_await(frame.machine, static_cast<u32>(*frame.state))
-             : SourceLine();
-}
-
 std::string with_line(const AsyncFrame &frame, SourceLines &lines) {
-  const SourceLine line = line_of(frame, lines);
+  const SourceLine line = await_line(frame, lines);
   return line ? frame.method + " " + line.text() : frame.method;
 }
 
@@ -111,7 +102,7 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
     for (const AsyncFrame &frame : stack.frames) {
       call.methods.push_back(frame.method);
       call.states.push_back(frame.state);
-      const SourceLine line = line_of(frame, source_lines);
+      const SourceLine line = await_line(frame, source_lines);
       call.sources.push_back(report::text_cell(line.file));
       call.lines.push_back(line ? Cell(u64{line.line}) : Cell());
     }

@@ -126,11 +126,12 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
     std::string out;
     u64 count = 0;
     for (const WaitingOne &one : circle)
-      if (one.thread && *one.thread < wait_texts.size() && locks.threads.size() == wait_texts.size()) {
+      if (one.thread && count < most_places && locks.threads.size() == wait_texts.size()) {
         const WalkedStack stack = snapshot.runtime().walk_stack(locks.threads[*one.thread]);
-        if (places.shows_method(stack, wait_texts[*one.thread]) && count++ < most_places)
-          out += (out.empty() ? "" : "; ") + std::string(text.name(*one.thread).empty() ? "thread " : "") +
-                 text.short_name(*one.thread) + " " + places.of(stack, wait_texts[*one.thread]);
+        const WaitText &wait = wait_texts[*one.thread];
+        if (places.shows_method(stack, wait))
+          out += (count++ ? "; " : "") + std::string(text.name(*one.thread).empty() ? "thread " : "") +
+                 text.short_name(*one.thread) + " " + places.of(stack, wait);
       }
     return out;
   };
