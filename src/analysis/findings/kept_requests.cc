@@ -3,6 +3,7 @@
 #include "analysis/inspectors/requests.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/framework_names.h"
+#include "analysis/names/source_line_text.h"
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_stacks.h"
@@ -89,9 +90,8 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   for (const AsyncStack &stack : stacks.stacks())
     if (const AsyncFrame *frame = of_request(stack);
         frame && std::pair(frame->method, stack.awaits.what) == most->first)
-      lines_of_most.insert(await_line(*frame, lines).text());
-  const std::string line =
-      lines_of_most.size() == 1 && !lines_of_most.begin()->empty() ? " (" + *lines_of_most.begin() + ")" : "";
+      lines_of_most.insert(line_in_brackets(await_line(*frame, lines)));
+  const std::string line = lines_of_most.size() == 1 ? *lines_of_most.begin() : "";
   out.push_back(
       {.kind = "waiting_requests",
        .harm = Harm::slow,

@@ -1,6 +1,7 @@
 #include "analysis/threads/thread_places.h"
 
 #include "analysis/names/compiled_names.h"
+#include "analysis/names/source_line_text.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -39,8 +40,7 @@ ThreadPlaces::Place ThreadPlaces::place_behind(const WalkedStack &stack, const W
 }
 
 std::string ThreadPlaces::line_of(const StackFrame &frame) {
-  const SourceLine line = lines_.find(frame.method_desc, frame.ip, !frame.is_active).at;
-  return line ? " (" + line.text() + ")" : "";
+  return line_in_brackets(lines_.find(frame.method_desc, frame.ip, !frame.is_active).at);
 }
 
 std::string ThreadPlaces::of(const WalkedStack &stack, const WaitText &wait) {

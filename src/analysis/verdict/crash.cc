@@ -2,6 +2,7 @@
 
 #include "algorithms/repeats.h"
 #include "analysis/names/call_text.h"
+#include "analysis/names/source_line_text.h"
 #include "analysis/threads/exception_objects.h"
 #include "analysis/threads/thread_text.h"
 #include "analysis/verdict/oom_text.h"
@@ -486,8 +487,7 @@ private:
   std::string line_at(Address method_desc, Address ip, bool returns_there) {
     if (!lines_)
       lines_.emplace(snapshot_, std::vector<std::string>());
-    const SourceLine line = lines_->find(method_desc, ip, returns_there).at;
-    return line ? " (" + line.text() + ")" : "";
+    return line_in_brackets(lines_->find(method_desc, ip, returns_there).at);
   }
   // Empty if the recursion is only a method that calls itself.
   std::string recursion_text() const {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace dnheap {
 
@@ -99,6 +100,22 @@ public:
               (locks_.has_ended(*lock->owner) ? ", which has ended," : ", which " + place_of(*lock->owner) + ",");
   }
 
+  // Returns where the first few threads of a circle stand; empty if no stack shows it.
+  std::string places_in(const DeadlockText::Circle &circle) {
+    constexpr u64 most_places = 4;
+    std::string out;
+    u64 count = 0;
+    for (const WaitingOne &one : circle)
+      if (one.thread && count < most_places) {
+        const WalkedStack stack = runtime_.walk_stack(locks_.threads[*one.thread]);
+        const WaitText &wait = waits_[*one.thread];
+        if (places_.shows_method(stack, wait))
+          out += (count++ ? "; " : "") + std::string(text_.name(*one.thread).empty() ? "thread " : "") +
+                 text_.short_name(*one.thread) + " " + places_.of(stack, wait);
+      }
+    return out;
+  }
+
 private:
   std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), waits_[thread]); }
 
@@ -115,33 +132,19 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
+  std::optional<LockHolders> holders; // none if the list of threads was read anew, and is another
   if (locks.threads.size() == wait_texts.size()) {
-    LockHolders holders(snapshot.runtime(), locks, text, wait_texts, places);
-    holders.add_contended(to);
-    holders.add_of_finalizers(waits, to);
+    holders.emplace(snapshot.runtime(), locks, text, wait_texts, places);
+    holders->add_contended(to);
+    holders->add_of_finalizers(waits, to);
   }
-  // Where the first few threads of a circle stand; empty if no stack shows it.
-  auto places_in = [&](const DeadlockText::Circle &circle) {
-    constexpr u64 most_places = 4;
-    std::string out;
-    u64 count = 0;
-    for (const WaitingOne &one : circle)
-      if (one.thread && count < most_places && locks.threads.size() == wait_texts.size()) {
-        const WalkedStack stack = snapshot.runtime().walk_stack(locks.threads[*one.thread]);
-        const WaitText &wait = wait_texts[*one.thread];
-        if (places.shows_method(stack, wait))
-          out += (count++ ? "; " : "") + std::string(text.name(*one.thread).empty() ? "thread " : "") +
-                 text.short_name(*one.thread) + " " + places.of(stack, wait);
-      }
-    return out;
-  };
   Sureness best = Sureness::possible;
   for (const DeadlockText::Circle &circle : waits.circles) {
     const Sureness sureness = text.sureness_of(circle);
     if (!to.deadlocks || sureness < best) {
       best = sureness;
       to.deadlock_text = text.brief(circle);
-      to.deadlock_places = places_in(circle);
+      to.deadlock_places = holders ? holders->places_in(circle) : "";
       to.deadlock_sureness = sureness;
     }
     ++to.deadlocks;

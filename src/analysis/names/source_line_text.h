@@ -1,0 +1,12 @@
+// line_in_brackets(): a source line behind the method that it is in. Pure; any thread.
+#pragma once
+#include "snapshot/source_lines.h"
+
+#include <string>
+
+namespace dnheap {
+
+// " (Cart.cs:41)"; empty: the line is unknown.
+inline std::string line_in_brackets(const SourceLine &line) { return line ? " (" + line.text() + ")" : ""; }
+
+} // namespace dnheap
