@@ -89,9 +89,12 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
 }
 
 std::vector<std::string_view> passes_of(const Verb &verb, const Question &question, bool of_process) {
-  const Plan plan = verb.plan(question);
   std::vector<std::string_view> out;
-  if (!verb.answer_alone || (verb.answer && !question.target.empty())) {
+  const bool has_target = !verb.answer_alone || of_process || !question.target.empty();
+  if (!has_target && verb.answer)
+    return {"write"}; // the plan is for a target
+  const Plan plan = verb.plan(question);
+  if (has_target) {
     if (!of_process && (question.target.ends_with(".zst") || question.target.ends_with(".gz")))
       out.push_back("decompress");
     if (!of_process)

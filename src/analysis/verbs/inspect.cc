@@ -137,7 +137,7 @@ Plan plan_inspect(const Question &question) {
   if (const Inspector *inspector = find_inspector(question.subject))
     return plan_of(*inspector);
   Plan plan;
-  if (question.subject.empty() && !question.target.empty()) {
+  if (question.subject.empty()) {
     plan = Plan(passes_of_waste);
     for (const Inspector &one : inspectors())
       plan.then(one.own ? one.own : "walk");
