@@ -69,6 +69,7 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
   const Plan plan = verb.plan(question);
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
     const Foreseen foreseen(of, plan.foreseen());
+    of.search_symbols_in(question.symbol_folders);
     of.accept_pieces_of_heap(verb.answers_without_heap && !plan.certain().has(Pass::references));
     if (of.process() && verb.tells_resident)
       of.process()->look_at_resident();

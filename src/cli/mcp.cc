@@ -109,7 +109,10 @@ private:
     if (const std::string cut = cut_to_size(json, most_bytes - std::min(words_take, most_bytes / 2)); !cut.empty())
       texts[0] += "\n\n" + cut;
     if (!answer.next_command().empty())
-      texts[0] += "\n\nnext: " + answer.next_command();
+      texts[0] +=
+          "\n\nnext: " + tool_call_text(answer.next_command(),
+                                        names_.empty() ? "" : names_[asked.targets.empty() ? 0 : asked.targets.back()],
+                                        names_);
     texts[0] = printable_lines(texts[0]);
     texts.push_back(json.dump(-1, ' ', false, Json::error_handler_t::replace));
     return {.texts = std::move(texts), .structured = std::move(json)};

@@ -1,6 +1,7 @@
 #include "cli/mcp_tools.h"
 
 #include "cli/options/values.h"
+#include "cli/shell/shell_line.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
 
@@ -190,6 +191,38 @@ ToolWords words_of_call(const Verb &verb, const Json &arguments, const std::vect
   if (!subject.empty())
     out.words.push_back(subject);
   return out;
+}
+
+std::string tool_call_text(const std::string &command, const std::string &target,
+                           const std::vector<std::string> &names) {
+  try {
+    const std::vector<std::string> all = parse_line(command).words;
+    const std::vector<std::string_view> words(all.begin() + 1, all.end()); // without "dnheap"
+    const Options options = parse_options(words, verbs());
+    if (!is_tool(*options.verb, names.size()) || options.verb->takes_several)
+      return command;
+    Json arguments = Json::object();
+    if (names.size() > 1)
+      arguments["file"] = target;
+    if (!options.question.subject.empty())
+      arguments["subject"] = options.question.subject;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (!words[i].starts_with("--"))
+        continue;
+      const std::string_view name = words[i].substr(2, words[i].find('=') - 2);
+      const auto option = std::ranges::find(option_table(), name, &Option::name);
+      if (option == option_table().end() || !is_argument(*options.verb, *option, false))
+        continue;
+      if (!option->value)
+        arguments[key_of(*option)] = true;
+      else
+        arguments[key_of(*option)] =
+            words[i].find('=') != words[i].npos ? words[i].substr(words[i].find('=') + 1) : words[++i];
+    }
+    return std::string(options.verb->name) + " " + arguments.dump();
+  } catch (const UsageError &) {
+    return command; // it needs a terminal, or a running process
+  }
 }
 
 std::string left_out_text(const Json &answer) {

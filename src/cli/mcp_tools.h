@@ -20,6 +20,11 @@ struct ToolWords {
 ToolWords words_of_call(const Verb &verb, const mcp::Json &arguments, const std::vector<std::string> &names,
                         bool values);
 
+// Returns the tool call that a command stands for, `path {"file":"app.core","subject":"@1"}`; the command itself if no
+// tool does what it does. `target`: the name of the target that the command is about.
+std::string tool_call_text(const std::string &command, const std::string &target,
+                           const std::vector<std::string> &names);
+
 // Says which tables have more rows than were asked for, and how to get them; empty if none has.
 std::string left_out_text(const mcp::Json &answer);
 

@@ -14,9 +14,9 @@ constexpr u64 longest_function_name = 200;
 
 } // namespace
 
-NativeFunctions::NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders)
-    : snapshot_(snapshot), symbols_(folders), modules_(snapshot.options().module_folders, snapshot.target().file_root) {
-}
+NativeFunctions::NativeFunctions(const Snapshot &snapshot)
+    : snapshot_(snapshot), symbols_(snapshot.symbol_folders()),
+      modules_(snapshot.options().module_folders, snapshot.target().file_root) {}
 
 std::string NativeFunctions::find(const Module &module, Address ip, bool is_return) {
   auto [known, is_new] = known_.try_emplace({ip, is_return});

@@ -18,7 +18,7 @@ class Snapshot;
 
 class NativeFunctions {
 public:
-  NativeFunctions(const Snapshot &snapshot, const std::vector<std::string> &folders);
+  explicit NativeFunctions(const Snapshot &snapshot);
 
   // Returns the function at `ip` and the distance from its beginning: "poll+0x4f"; empty: unknown. `is_return`: `ip` is
   // a return address, so the function is the one that contains the call before `ip`: that call may be its last

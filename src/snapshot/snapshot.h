@@ -83,6 +83,10 @@ public:
   // Returns how many rows of Target::provenance are about module files.
   u64 module_file_rows() const { return module_file_rows_; }
 
+  // Sets the folders in which symbols are searched for, besides inside modules and beside them.
+  void search_symbols_in(std::vector<std::string> folders) { symbol_folders_ = std::move(folders); }
+  const std::vector<std::string> &symbol_folders() const { return symbol_folders_; }
+
   // Computes these passes and all that they depend on, in the best order.
   void prepare(Passes passes);
   // True if the graph exists already. Callers that can use either the graph or the heap's memory choose by this.
@@ -152,6 +156,7 @@ private:
   std::unique_ptr<Target> target_;
   SnapshotOptions options_;
   u64 module_file_rows_ = 0;
+  std::vector<std::string> symbol_folders_;
   bool accepts_pieces_ = false;
   Passes foreseen_ = all_passes;
 

@@ -40,8 +40,8 @@ bool is_framework_name(const std::string &name) {
 
 std::string SourceLine::text() const { return line ? fmt::format("{}:{}", printable(name_in(file), 200), line) : ""; }
 
-SourceLines::SourceLines(const Snapshot &snapshot, const std::vector<std::string> &folders)
-    : snapshot_(snapshot), runtime_(snapshot.runtime()), code_(runtime_.il_code()), symbols_(folders),
+SourceLines::SourceLines(const Snapshot &snapshot)
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), code_(runtime_.il_code()), symbols_(snapshot.symbol_folders()),
       modules_(snapshot.options().module_folders, snapshot.target().file_root) {
   if (!code_)
     return;

@@ -1,7 +1,7 @@
 // SourceLines: finds the source line of a place in a method from the modules' portable PDBs. A PDB may be inside its
-// module, beside it, or in a folder that the user named, and must have the id that the module states. A module's PDB is
-// searched for when one of its methods is first asked about; a line costs some µs, once. Not for several threads at
-// once.
+// module, beside it, or below one of Snapshot::symbol_folders(), and must have the id that the module states. A
+// module's PDB is searched for when one of its methods is first asked about; a line costs some µs, once. Not for
+// several threads at once.
 #pragma once
 #include "base/notes.h"
 #include "metadata/portable_pdb.h"
@@ -32,8 +32,8 @@ struct SourcePlace {
 
 class SourceLines {
 public:
-  // `folders`: contain symbols; their subfolders are searched, too. Finds nothing for runtimes without IL.
-  SourceLines(const Snapshot &snapshot, const std::vector<std::string> &folders);
+  // Finds nothing for runtimes without IL.
+  explicit SourceLines(const Snapshot &snapshot);
   ~SourceLines();
 
   // `returns_there`: `ip` is a return address, so the call before it counts.

@@ -29,7 +29,7 @@ for (const [mode, version] of [['legacy', '2025-11-25'], ['auto', '2026-07-28'],
     const report = await client.callTool({ name: 'report', arguments: {} });
     assert.equal(report.isError, false);
     assert.equal(report.structuredContent.target.verdict.rule, 'nothing');
-    assert.match(report.content[0].text, /next: dnheap inspect events /);
+    assert.match(report.content[0].text, /next: inspect \{"subject":"events"\}/);
 
     const stat = await client.callTool({ name: 'stat', arguments: { top: 3, sort: 'count' } });
     assert.equal(stat.structuredContent.tables.types.length, 3);

@@ -100,7 +100,18 @@ def check_tools(dnheap, small):
         assert json.loads(result["content"][1]["text"]) == result["structuredContent"]
         assert f"there are {result['structuredContent']['left_out']['types']} more rows of 'types'" in result["content"][0]["text"], result["content"][0]
     report = client.call("report", file=SAMPLE.name)
-    assert "2,000 handlers were added to Shop.Events.PriceFeed.Changed" in report["content"][0]["text"] and "next: dnheap inspect events" in report["content"][0]["text"], report["content"][0]
+    assert "2,000 handlers were added to Shop.Events.PriceFeed.Changed" in report["content"][0]["text"] and f'next: inspect {{"file":"{SAMPLE.name}","subject":"events"}}' in report["content"][0]["text"], report["content"][0]
+    # What an answer names as the next question is a call that works.
+    followed = 0
+    for tool in tools:
+        if "subject" in tools[tool]["inputSchema"].get("required", []) or tool in ("query", "diff"):
+            continue
+        _, _, words = client.call(tool, file=SAMPLE.name)["content"][0]["text"].partition("\n\nnext: ")
+        name, _, arguments = words.partition(" ")
+        if words:
+            followed += 1
+            assert not client.call(name, **json.loads(arguments))["isError"], words
+    assert followed > 10, followed
     assert client.call("path", file=SAMPLE.name, subject="@1")["structuredContent"]["tables"]["paths"]
     assert client.call("inspect")["isError"] or client.call("inspect", file=SAMPLE.name)["structuredContent"]["tables"]["inspectors"]
     assert client.call("inspect", file=SAMPLE.name, subject="timers", top=1)["structuredContent"]["tables"]["timers"]

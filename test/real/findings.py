@@ -19,13 +19,9 @@ import targets
 KINDS = [f"findings:{major}:heap" for major in runtimes.MAJORS]
 SAMPLE = ["findings:11:heap"]  # even a short run makes these
 
-SOURCE = (targets.PROGRAMS / "findings" / "Program.cs").read_text().splitlines()
-
 
 def place(part):
-    """How the report writes the only source line that contains this."""
-    (line,) = [number for number, text in enumerate(SOURCE, 1) if part in text]
-    return f"(Program.cs:{line})"
+    return targets.place("findings", "Program.cs", part)
 
 
 SLEEPS = f"which sleeps in Shop.Program.Load {place('Thread.Sleep(Timeout.Infinite); // Load')}"

@@ -21,6 +21,14 @@ import runtimes
 
 PROGRAMS = runtimes.PROJECT / "test" / "programs"
 
+
+def place(program, file, part):
+    """How dnheap writes the only source line that contains this: "(Program.cs:12)"."""
+    lines = (PROGRAMS / program / file).read_text().splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if part in text]
+    return f"({file}:{line})"
+
+
 # GC flavour → the standalone GC library that DOTNET_GCName asks for; None is the one inside libcoreclr.so.
 GC_LIBRARIES = {"regions": None, "clrgc": "libclrgc.so", "clrgcexp": "libclrgcexp.so"}
 

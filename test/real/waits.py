@@ -135,10 +135,9 @@ def locks(dnheap, path, said):
         pairs = sorted([(ids["NewFirst"], 1, ids["NewSecond"]), (ids["NewSecond"], 1, ids["NewFirst"])])
         problems += [] if found == pairs else [f"locks of type Lock: {found}, not {pairs}"]
     problems += waiting(dnheap, path, answer, ids, said["new_locks"])
-    source = (targets.PROGRAMS / "waits" / "Locks.cs").read_text().splitlines()
-    (line,) = [number for number, text in enumerate(source, 1) if "// both stand here" in text]
+    place = targets.place("waits", "Locks.cs", "// both stand here")
     problems += verdict(dnheap, path, "deadlock", "Deadlock: threads First and Second wait for each other",
-                        f"First waits for a lock in Locks.TakeBoth (Locks.cs:{line}); Second waits for a lock in Locks.TakeBoth (Locks.cs:{line}).")
+                        f"First waits for a lock in Locks.TakeBoth {place}; Second waits for a lock in Locks.TakeBoth {place}.")
     circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
     wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
     problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]
@@ -323,7 +322,9 @@ def collections(dnheap, path, said):
 
 def gate(dnheap, path, said):
     problems = verdict(dnheap, path, "semaphore_taken", f"{said['waiting']:,} ") + verdict(dnheap, path, "semaphore_taken", f"(static {said['owner']}), of which none is free")
-    words = f". {said['holder']} probably has it." if said["holder"] else ". Its holder is unknown: perhaps it was not released."
+    holder = {"Pricing.Load": f"Pricing.Load {targets.place('waits', 'Gates.cs', 'return await answer.Task + id;')}",
+              "Printer.Print": f"Thread Printing0, which waits for a task in Printer.Wait {targets.place('waits', 'Gates.cs', 'static void Wait(int number)')},"}
+    words = f". {holder[said['holder']]} probably has it." if said["holder"] else ". Its holder is unknown: perhaps it was not released."
     return problems + verdict(dnheap, path, "semaphore_taken", words)
 
 

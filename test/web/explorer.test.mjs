@@ -44,6 +44,17 @@ describe('every view', () => {
     assert.deepEqual(page.asked.filter((each) => !each.startsWith(url) && !each.startsWith('data:')), []);
   }));
 
+  test('leads with findings, each with the page that shows more', () => on_page({}, async (page) => {
+    await view(page, url, '#/');
+    const finding = page.locator('.findings li');
+    assert.equal(await finding.count(), 1);
+    assert.match(await finding.innerText(), /2,000 handlers were added to Shop\.Events\.PriceFeed\.Changed/);
+    await finding.locator('a').click();
+    await settled(page);
+    assert.match(page.url(), /#\/ask\/inspect\?subject=events$/);
+    assert.match(await page.locator('main').innerText(), /ProductView/);
+  }));
+
   test('fits a window of 400 pixels', () => on_page({ width: 400 }, async (page) => {
     for (const [name, hash] of views) {
       await view(page, url, hash);

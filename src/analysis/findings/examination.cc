@@ -222,7 +222,8 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
     out.holes = find_holes(snapshot);
   if (out.holes && !out.holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, out.holes->beside[0]);
-  out.hangs = find_hangs(snapshot);
+  out.lines = std::make_unique<SourceLines>(snapshot);
+  out.hangs = find_hangs(snapshot, *out.lines);
   facts.finalizer_objects = out.hangs.finalizer_objects;
   facts.finalizer_place = out.hangs.finalizer_text;
   facts.threads_place = out.hangs.threads_text;
@@ -265,7 +266,7 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept, examined.native});
+  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept, examined.native, *examined.lines});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   std::move(others.begin(), others.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });

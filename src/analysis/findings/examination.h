@@ -10,7 +10,9 @@
 #include "analysis/verdict/verdict.h"
 #include "analysis/waste/waste.h"
 #include "base/notes.h"
+#include "snapshot/source_lines.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +28,7 @@ struct Examination {
   std::optional<Fragmentation> holes; // absent: the holes are few
   VerdictFacts facts;
   HangFacts hangs;
+  std::unique_ptr<SourceLines> lines; // its notes() say which lines are unknown, of all that were asked for
   Notes notes;
 };
 

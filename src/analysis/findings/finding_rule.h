@@ -8,6 +8,7 @@
 #include "analysis/owners/kept_resources.h"
 #include "analysis/verb.h"
 #include "snapshot/snapshot.h"
+#include "snapshot/source_lines.h"
 
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct Evidence {
   const Snapshot &snapshot;
   const KeptResources &kept;
   const std::optional<NativeOwners> &native; // absent: malloc has little
+  SourceLines &lines;
 };
 
 struct FindingRule {

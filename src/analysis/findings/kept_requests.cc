@@ -85,12 +85,11 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   const auto most = most_frequent(places);
   if (most == places.end() || most->second < least_in_flight || share_of(most->second, in_flight) < most_of_them)
     return;
-  SourceLines lines(snapshot, {});
   std::set<std::string> lines_of_most;
   for (const AsyncStack &stack : stacks.stacks())
     if (const AsyncFrame *frame = of_request(stack);
         frame && std::pair(frame->method, stack.awaits.what) == most->first)
-      lines_of_most.insert(line_in_brackets(await_line(*frame, lines)));
+      lines_of_most.insert(line_in_brackets(await_line(*frame, evidence.lines)));
   const std::string line = lines_of_most.size() == 1 ? *lines_of_most.begin() : "";
   out.push_back(
       {.kind = "waiting_requests",

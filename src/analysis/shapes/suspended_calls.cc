@@ -127,7 +127,7 @@ const std::vector<SavedVariable> &SuspendedCalls::variables_of(const ResumePoint
   for (SavedVariable &variable : known->second)
     if (variable.local) {
       if (!symbols_)
-        symbols_ = std::make_unique<SourceLines>(snapshot_, std::vector<std::string>());
+        symbols_ = std::make_unique<SourceLines>(snapshot_);
       variable.name = symbols_->local(point.method_desc, point.ip, *variable.local);
       if (variable.name.empty())
         variable.name = "local " + std::to_string(*variable.local);

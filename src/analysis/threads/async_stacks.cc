@@ -44,6 +44,12 @@ constexpr Word words[] = {
 
 } // namespace
 
+AsyncFrame frame_of(const Tasks &tasks, TaskNumber method) {
+  const MachineShape *machine = tasks.machine(method);
+  return {machine ? machine->method : tasks.type(method).name, tasks.state(method), machine ? machine->method_table : 0,
+          machine ? machine->resumes_at.method_desc : 0, machine ? machine->resumes_at.ip : 0};
+}
+
 SourceLine await_line(const AsyncFrame &frame, SourceLines &lines) {
   if (frame.method_desc)
     return lines.find(frame.method_desc, frame.ip, false).at;
@@ -220,9 +226,7 @@ u32 AsyncStacks::frame_of(TaskNumber method) {
   const i32 key = machine ? tasks_.state(method).value_or(no_state) : static_cast<i32>(tasks_.type_number(method));
   auto [known, is_new] = frame_numbers_.try_emplace({machine, key}, static_cast<u32>(frames_.size()));
   if (is_new)
-    frames_.push_back({machine ? machine->method : tasks_.type(method).name, tasks_.state(method),
-                       machine ? machine->method_table : 0, machine ? machine->resumes_at.method_desc : 0,
-                       machine ? machine->resumes_at.ip : 0});
+    frames_.push_back(dnheap::frame_of(tasks_, method));
   return known->second;
 }
 

@@ -27,6 +27,9 @@ struct AsyncFrame {
   auto operator<=>(const AsyncFrame &) const = default;
 };
 
+// Returns the frame of a pending method; if its machine is unknown, the type of its task stands for the method.
+AsyncFrame frame_of(const Tasks &tasks, TaskNumber method);
+
 // Returns the source line of the await at which the method is suspended.
 SourceLine await_line(const AsyncFrame &frame, SourceLines &lines);
 

@@ -15,8 +15,9 @@ namespace dnheap {
 
 class ThreadPlaces {
 public:
-  explicit ThreadPlaces(const Snapshot &snapshot)
-      : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()), lines_(snapshot, {}) {}
+  // `lines` must outlive this object.
+  ThreadPlaces(const Snapshot &snapshot, SourceLines &lines)
+      : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()), lines_(lines) {}
 
   // `thread`: its index in the list of threads.
   void add(u32 thread, const WalkedStack &stack, const WaitText &wait);
@@ -42,7 +43,7 @@ private:
 
   const Runtime &runtime_;
   const FrameworkNames framework_;
-  SourceLines lines_;
+  SourceLines &lines_;
   std::map<std::string, std::map<std::string, u64>> counts_; // by wait and method
   std::string finalizer_;
   std::optional<u32> finalizer_thread_;

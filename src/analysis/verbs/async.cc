@@ -271,7 +271,7 @@ report::Answer answer_async(const Snapshot &snapshot, const Question &question) 
     add_root_notes(snapshot, answer);
     add_reference_notes(snapshot, answer);
   }
-  SourceLines lines(snapshot, question.symbol_folders);
+  SourceLines lines(snapshot);
   answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
                    pool_table(pool, stands), queued_table(pool)};
   if (const u64 calls = stacks.pending_methods())

@@ -48,8 +48,7 @@ struct GroupKey {
 class Grouping {
 public:
   Grouping(const Snapshot &snapshot, const Question &question)
-      : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot),
-        lines_(snapshot, question.symbol_folders) {
+      : snapshot_(snapshot), question_(question), filter_(snapshot, question), objects_(snapshot), lines_(snapshot) {
     if (!question.subject.empty())
       only_ = address_of_subject(snapshot, question);
     for (const ExceptionInFlight &one : objects_.in_flight(problems_))

@@ -164,16 +164,16 @@ report::Table images_table(const Target &target, bool is_asked) {
 }
 
 // Lists the symbols that source lines come from.
-report::Table symbols_table(const Snapshot &snapshot, const Question &question, Notes &notes) {
+report::Table symbols_table(const Snapshot &snapshot, Notes &notes) {
   using P = Provenance;
   Notes problems;
-  report::Table table =
-      report::ColumnsOf<P>{{{"module", "Module", Kind::text}, &P::module},
-                           {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
-                           {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
-                           {{"file", "File", Kind::text}, [](const P &p) { return report::text_cell(p.file); }}}
-          .table("symbols", "Symbols of source lines, looked for",
-                 SourceLines(snapshot, question.symbol_folders).files(problems));
+  report::Table table = report::ColumnsOf<P>{
+      {{"module", "Module", Kind::text}, &P::module},
+      {{"outcome", "Outcome", Kind::text}, [](const P &p) { return name_of(p.outcome); }},
+      {{"reason", "Why", Kind::text, Shown::everywhere, true}, &P::reason},
+      {{"file", "File", Kind::text}, [](const P &p) {
+         return report::text_cell(p.file);
+       }}}.table("symbols", "Symbols of source lines, looked for", SourceLines(snapshot).files(problems));
   notes.add_all(problems.up_to(Effect::none), Subject::symbols);
   if (*table.row_count == 0)
     table.shown = Shown::in_data;
@@ -213,7 +213,7 @@ report::Answer answer_info(const Snapshot &snapshot, const Question &question) {
                    modules_table(snapshot.target()),
                    assemblies_table(snapshot, question.table == "assemblies"),
                    images_table(snapshot.target(), question.table == "images"),
-                   symbols_table(snapshot, question, answer.completeness->notes),
+                   symbols_table(snapshot, answer.completeness->notes),
                    counted_contracts_table(snapshot.runtime().descriptor()),
                    std::move(stress_log.table),
                    gaps_table(*answer.completeness)};

@@ -291,6 +291,7 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   const MemoryVerdict &verdict = verdicts.front();
   const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, answer.lead);
+  answer.completeness->notes.add_all(examined.lines->notes());
   answer.lead = findings.empty() ? verdict.text : lead_of(findings, suspects, question);
   if (findings.empty() && !is_incomplete)
     answer.lead += " Nothing stands out in locks, the thread pool, finalizers, " + looked_at() + " either.";

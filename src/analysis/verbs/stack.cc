@@ -416,8 +416,8 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
     }
   std::optional<SourceLines> lines;
   if (!asks_for_merged(question)) // threads at different lines of a method are merged
-    lines.emplace(snapshot, question.symbol_folders);
-  NativeFunctions functions(snapshot, question.symbol_folders);
+    lines.emplace(snapshot);
+  NativeFunctions functions(snapshot);
   for (Stack &stack : stacks) // lines refer to frames, which do not move any more
     add_lines(runtime, lines ? &*lines : nullptr, functions, stack);
   if (question.mine)

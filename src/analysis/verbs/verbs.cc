@@ -20,7 +20,7 @@ constexpr Verb all_verbs[] = {
                 "fields, even if the runtime's timers or a method's local variable hold them, too. Then memory that "
                 "could be saved and, if there are many holes between objects, the neighbours of the holes. No values "
                 "of strings or fields are in it: it is safe to attach.",
-     .takes = {Takes::hubs},
+     .takes = {Takes::hubs, Takes::symbols},
      .tables = {"account", "suspects", "findings", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | suspended_calls |
               loader_heaps,
@@ -465,6 +465,7 @@ constexpr Verb all_verbs[] = {
          "threads are. Lists are cut to the first rows plus one row for the rest; --top sets how many first rows. A "
          "line stays below 64 KiB unless more is asked for. Takes several dumps, one after the other; if a dump cannot "
          "be read, its line gives the reason (error). No values of strings or fields are in it.",
+     .takes = {Takes::symbols},
      .tables = {"summary", "findings", "account", "owners", "types", "waste", "threads"},
      .parts =
          contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | code | stacks | sync_blocks,

@@ -226,7 +226,7 @@ private:
     }
     if (!place)
       return "";
-    NativeFunctions functions(snapshot_, {});
+    NativeFunctions functions(snapshot_);
     return place_text(runtime_.target(), functions, place->ip, !place->is_active).name;
   }
 
@@ -486,7 +486,7 @@ private:
   // " (Cart.cs:41)"; empty: unknown. Looks for the module's symbols.
   std::string line_at(Address method_desc, Address ip, bool returns_there) {
     if (!lines_)
-      lines_.emplace(snapshot_, std::vector<std::string>());
+      lines_.emplace(snapshot_);
     return line_in_brackets(lines_->find(method_desc, ip, returns_there).at);
   }
   // Empty if the recursion is only a method that calls itself.

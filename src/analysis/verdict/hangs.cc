@@ -1,6 +1,8 @@
 #include "analysis/verdict/hangs.h"
 
 #include "analysis/names/compiled_names.h"
+#include "analysis/names/source_line_text.h"
+#include "analysis/threads/async_stacks.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/wait_texts.h"
@@ -77,8 +79,8 @@ bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits
 class LockHolders {
 public:
   LockHolders(const Runtime &runtime, const LockSet &locks, DeadlockText &text, std::span<const WaitText> waits,
-              ThreadPlaces &places)
-      : runtime_(runtime), locks_(locks), text_(text), waits_(waits), places_(places) {}
+              ThreadPlaces &places, SourceLines &lines)
+      : runtime_(runtime), locks_(locks), text_(text), waits_(waits), places_(places), lines_(lines) {}
 
   void add_contended(HangFacts &to) {
     for (const LockObject &lock : locks_.locks)
@@ -98,6 +100,15 @@ public:
           to.finalizer_lock_holder =
               "thread " + text_.short_name(*lock->owner) +
               (locks_.has_ended(*lock->owner) ? ", which has ended," : ", which " + place_of(*lock->owner) + ",");
+  }
+
+  // Returns who has a semaphore, to begin a sentence: "Thread Loader, which sleeps in Shop.Pricing.Load (Cart.cs:41),";
+  // an asynchronous call is named by its method.
+  std::string of_semaphore(const SemaphoreHolder &holder, const Tasks &tasks) {
+    if (holder.thread)
+      return "Thread " + text_.short_name(*holder.thread) + ", which " + place_of(*holder.thread) + ",";
+    const SourceLine line = await_line(dnheap::frame_of(tasks, holder.task), lines_);
+    return method_in_words(holder.method) + line_in_brackets(line);
   }
 
   // Returns where the first few threads of a circle stand; empty if no stack shows it.
@@ -124,17 +135,18 @@ private:
   DeadlockText &text_;
   const std::span<const WaitText> waits_; // by thread, as `locks` numbers them
   ThreadPlaces &places_;
+  SourceLines &lines_;
 };
 
 void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_texts, ThreadPlaces &places,
-                   HangFacts &to) {
+                   SourceLines &lines, HangFacts &to) {
   Tasks tasks(snapshot);
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
   std::optional<LockHolders> holders; // none if the list of threads was read anew, and is another
   if (locks.threads.size() == wait_texts.size()) {
-    holders.emplace(snapshot.runtime(), locks, text, wait_texts, places);
+    holders.emplace(snapshot.runtime(), locks, text, wait_texts, places, lines);
     holders->add_contended(to);
     holders->add_of_finalizers(waits, to);
   }
@@ -159,7 +171,8 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
     const std::string type = text.type_name(crowd.semaphore);
     to.crowd_text = type.substr(type.rfind('.') + 1) + (field != waits.fields.end() ? " (" + field->second + ")" : "");
     if (!crowd.holders.empty())
-      to.crowd_holder = method_in_words(crowd.holders.front().method);
+      to.crowd_holder =
+          holders ? holders->of_semaphore(crowd.holders.front(), tasks) : method_in_words(crowd.holders.front().method);
   }
   for (const LockObject &lock : locks.locks)
     if (locks.is_orphaned(lock) && !lock.waiting.empty()) {
@@ -174,16 +187,17 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
 
 std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems) {
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
-  ThreadPlaces places(snapshot);
+  SourceLines lines(snapshot);
+  ThreadPlaces places(snapshot, lines);
   find_wait_texts(snapshot, threads, &places);
   return places.finalizer();
 }
 
-HangFacts find_hangs(const Snapshot &snapshot) {
+HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines) {
   HangFacts out;
   Notes problems; // the verbs that list threads report them
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
-  ThreadPlaces places(snapshot);
+  ThreadPlaces places(snapshot, lines);
   const std::vector<WaitText> waits = find_wait_texts(snapshot, threads, &places);
   out.threads_text = places.most();
   out.finalizer_text = places.finalizer();
@@ -193,7 +207,7 @@ HangFacts find_hangs(const Snapshot &snapshot) {
   out.finalizer_objects = static_cast<u64>(
       std::count_if(roots.begin(), roots.end(), [](const Root &root) { return root.kind == RootKind::finalizer; }));
   if (may_be_deadlocked(snapshot, waits, out))
-    add_deadlocks(snapshot, waits, places, out);
+    add_deadlocks(snapshot, waits, places, lines, out);
   out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
   if (out.pool.workers && !out.pool.idle) {
     const ThreadPool pool = read_thread_pool(snapshot);

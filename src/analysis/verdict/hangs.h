@@ -7,10 +7,11 @@
 #include "analysis/verdict/verdict.h"
 #include "base/notes.h"
 #include "snapshot/snapshot.h"
+#include "snapshot/source_lines.h"
 
 namespace dnheap {
 
-HangFacts find_hangs(const Snapshot &snapshot);
+HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines);
 
 // Returns only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
 // finalizer runs. Adds to `problems` which parts of threads could not be read.

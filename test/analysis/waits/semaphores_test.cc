@@ -193,7 +193,8 @@ std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends) {
   if (has_holder)
     s.behind(ends ? s.of_type(s.delay, test::waiting) : s.of_type(s.task, test::waiting), a);
   Snapshot snapshot(s.heap.target(), {});
-  const std::vector<HangVerdict> hangs = judge_hangs(find_hangs(snapshot));
+  SourceLines lines(snapshot);
+  const std::vector<HangVerdict> hangs = judge_hangs(find_hangs(snapshot, lines));
   return hangs.empty() ? "" : hangs.front().text;
 }
 

@@ -17,17 +17,15 @@ export function Overview() {
   if (!answer) return <><h1 tabIndex={-1}>Overview</h1><Waiting asked={asked} what="Working through the heap for the verdict…" /></>;
   const { target, completeness, tables } = answer;
   const verdict: Row = target.verdict ?? { rule: 'nothing', text: '' };
-  const is_wrong = !!verdict.hang_text || !!target.crash?.text; // then nothing begins in green
+  const findings = tables.findings ?? [];
   const of = (name: string) => (tables.account ?? []).find((row) => row.class === name)?.bytes ?? 0;
   const live = of('live_objects') || of('objects');
   const waste = tables.waste ?? [];
   return (
     <>
       <h1 tabIndex={-1}>Overview</h1>
-      {target.crash?.text && <p class="verdict wrong"><bdi>{target.crash.text}</bdi> <a href={to.verb('exceptions')}>Exceptions</a></p>}
-      {verdict.hang_text && <p class="verdict wrong"><bdi>{verdict.hang_text}</bdi> <a href={href('threads')}>Threads</a></p>}
-      {verdict.rule !== 'nothing' ? <p class="verdict wrong"><bdi>{verdict.text}</bdi></p>
-        : <p class={is_wrong ? 'note' : 'verdict'}><bdi>{verdict.text}</bdi></p>}
+      {findings.length > 0 && <ol class="findings" aria-label="Findings">{findings.map((row, index) => <Finding key={index} row={row} />)}</ol>}
+      {!findings.length && <p class="verdict"><bdi>{verdict.text}</bdi></p>}
       <Facts rows={[
         ['Live objects', <Bytes n={live} />],
         ['Dead, not collected', <Bytes n={of('dead_objects')} />],
@@ -66,6 +64,22 @@ export function Overview() {
       </div></div>
     </>
   );
+}
+
+const pages = ['threads', 'async', 'waste', 'segments']; // verbs that have a page of their own
+
+// Where a finding leads: the page of the verb that its command names, or its example.
+export function nextOf(row: Row): { text: string; href: string } {
+  const [, verb = 'report', subject = ''] = String(row.next ?? '').split(' ');
+  if (verb === 'path') return row.example ? { text: 'What holds it', href: to.paths(row.example) } : { text: 'Who holds most', href: href('owners') };
+  if (verb === 'inspect') return { text: `Inspect ${subject}`, href: to.verb('inspect', subject) };
+  if (verb === 'frag') return { text: 'Fragmentation', href: to.verb('frag') };
+  return { text: verb[0]!.toUpperCase() + verb.slice(1), href: pages.includes(verb) ? href(verb) : to.verb(verb) };
+}
+
+function Finding({ row }: { row: Row }) {
+  const next = nextOf(row);
+  return <li class="verdict wrong"><bdi>{row.text}</bdi> <span class="muted">{row.sureness}</span> <a href={next.href}>{next.text}</a></li>;
 }
 
 function Suspect({ row }: { row: Row }) {
