@@ -53,7 +53,7 @@ def subjects(asked, verb):
         rows = asked.run("objects", asked.dump, "--type-exact", kind, "--top", "1", "--format", "csv").stdout.decode()
         return rows.splitlines()[1].split(",")[:2]
     if verb == "inspect":
-        return [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"]]
+        return [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"], ["asynclocals"]]
     if verb == "query":
         return [["select object, value from strings"]]
     if verb not in ("show", "path"):

@@ -24,7 +24,8 @@ STRESS_LOG = {"DOTNET_StressLog": "1", "DOTNET_LogFacility": "0xffffffff", "DOTN
 # What tells the rows of an inspector apart.
 KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",), "pools": ("type", "length", "kept_for"),
         "contexts": ("type", "state", "kept_by"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
-        "sockets": ("held_by", "state"), "safehandles": ("held_by", "state"), "regex": ("held_by", "is_cached")}
+        "sockets": ("held_by", "state"), "safehandles": ("held_by", "state"), "regex": ("held_by", "is_cached"),
+        "asynclocals": ("local", "value_type")}
 
 
 def run(dnheap, kind, major, dump):

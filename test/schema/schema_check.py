@@ -89,7 +89,7 @@ def command_lines(dnheap, verb, dump, folder):
                 [first(dnheap, dump, "System.String"), "--from", first(dnheap, dump, "System.Object[]")]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"], ["--by", "size"]],
             "frag": [[], ["--by", "retained"]],
-            "inspect": [["list"], [], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"]],
+            "inspect": [["list"], [], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"], ["asynclocals"]],
             "waste": [[], ["--live"]],
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"], ["--plain"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],

@@ -44,6 +44,7 @@ void inspect_caches(const Snapshot &snapshot, const Question &question, report::
 void inspect_di(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_requests(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_regex(const Snapshot &snapshot, const Question &question, report::Answer &answer);
+void inspect_async_locals(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 void inspect_ef(const Snapshot &snapshot, const Question &question, report::Answer &answer);
 
 } // namespace dnheap

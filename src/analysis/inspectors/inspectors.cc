@@ -96,6 +96,10 @@ constexpr Inspector all_inspectors[] = {
          "how many entities do contexts of Entity Framework Core track, who holds them, and which queries are cached?",
      .types = {"DbContext"},
      .inspect = inspect_ef},
+    {.name = "asynclocals",
+     .question = "which values of AsyncLocals do ExecutionContexts carry, and what captured these?",
+     .types = {"ExecutionContext", "AsyncLocal"},
+     .inspect = inspect_async_locals},
 };
 
 } // namespace

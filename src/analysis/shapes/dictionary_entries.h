@@ -1,5 +1,5 @@
-// The entries of a System.Collections.Generic.Dictionary of references. Two reads per entry. Not for several threads at
-// once.
+// The entries of a System.Collections.Generic.Dictionary of references, and of arrays of such pairs. Two reads per
+// entry. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 
@@ -16,5 +16,10 @@ struct DictionaryEntry {
 // or has more than `most` entries.
 std::optional<std::vector<DictionaryEntry>> dictionary_entries(const Runtime &runtime, FieldReader &fields,
                                                                Address dictionary, u32 most);
+
+// Returns the first `used` elements of an array of structs with the fields `key` and `value`, for example of
+// KeyValuePair. Nullopt if it is no such array, or has fewer elements.
+std::optional<std::vector<DictionaryEntry>> pairs_in_array(const Runtime &runtime, FieldReader &fields, Address array,
+                                                           u32 used);
 
 } // namespace dnheap

@@ -361,12 +361,12 @@ constexpr Verb all_verbs[] = {
                 "safehandles: clients, connections and handles by state. caches: entries and limits of MemoryCache. "
                 "di: scopes of service providers, and what they keep to dispose. requests: requests of ASP.NET Core in "
                 "flight, contexts of requests that ended, sessions. regex: regular expressions, how they are run, and "
-                "their number of patterns. ef: entities that DbContexts track, and cached queries. Types are "
-                "recognized by base types and "
+                "their number of patterns. ef: entities that DbContexts track, and cached queries. asynclocals: "
+                "values that ExecutionContexts carry, and what captured these. Types are recognized by base types and "
                 "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef", "queries"},
+                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef", "queries", "asynclocals"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
      .looks_for_framework = true,
      .plan = plan_inspect,

@@ -177,6 +177,25 @@ class Rule
     public Match Last;
 }
 
+// Contexts with one to four, and 18, values: each count has a map of its own class.
+static class Ambient
+{
+    public static readonly AsyncLocal<View> Seen = new();
+    public static readonly AsyncLocal<string>[] Names = new AsyncLocal<string>[17];
+    static readonly CancellationTokenSource stop = new();
+    static int stopped;
+
+    static void OnStop() => ++stopped;
+
+    public static void Register(int names)
+    {
+        Seen.Value = new View();
+        for (int k = 0; k < names; ++k)
+            (Names[k] ??= new AsyncLocal<string>()).Value = "name " + k;
+        stop.Token.Register(OnStop);
+    }
+}
+
 class Blocked
 {
     static readonly ManualResetEvent never = new(false);
@@ -381,6 +400,19 @@ static class Program
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
+    static void AsyncLocals()
+    {
+        foreach (int names in new[] { 0, 1, 2, 3, 17 })
+            for (int i = 0; i < 12; ++i)
+                ExecutionContext.Run(ExecutionContext.Capture(), _ => Ambient.Register(names), null);
+        const string captor = "\"held_by\": \"System.Threading.CancellationTokenSource+CallbackNode.ExecutionContext\", \"calls\": \"Ambient.OnStop\"";
+        Say("asynclocals", "\"local\": \"static Ambient.Seen\", \"local_type\": \"System.Threading.AsyncLocal<View>\", \"value_type\": \"View\", " +
+                           $"\"count\": 60, \"values\": 60, \"bytes\": 1440, \"kept\": 60, \"captured\": 60, {captor}");
+        Say("asynclocals", "\"local\": \"System.Threading.AsyncLocal<System.String>[]\", \"value_type\": \"System.String\", " +
+                           $"\"count\": 48, \"values\": 276, \"kept\": 276, {captor}");
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
     static void Drop<T>(int count) where T : new()
     {
         for (int i = 0; i < count; ++i)
@@ -405,6 +437,7 @@ static class Program
         Resources();
         Contexts();
         Regexes();
+        AsyncLocals();
         GC.Collect();
         GC.WaitForPendingFinalizers();
         Finalizers(); // which block from now on
