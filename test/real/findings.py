@@ -36,6 +36,8 @@ WAYS = {
     "event_handlers": ("probable", 5000, ["5,000 handlers were added to Shop.PriceFeed.Changed", "5,000 × Shop.View.OnChanged"]),
     "cancellation_registrations": ("probable", 5000, ["5,000 callbacks wait for one CancellationTokenSource, held by static Shop.Program.stop,",
                                                        "3,000 × a lambda in Registrations of Shop.Program"]),
+    "captured_values": ("probable", 300, ["300 ExecutionContexts, captured by timers that call Shop.Program.Remind, keep 300 × Shop.Cart (4.6 MiB): "
+                                          "values of the AsyncLocal static Shop.Program.cart that nothing else holds."]),
     "http_clients": ("probable", 300, ["300 HttpClients", "held by static Shop.Program.kept."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),

@@ -21,6 +21,7 @@ constexpr FindingRule rules[] = {
     {"events", find_kept_handlers, {"event_handlers"}},
     {"connections", find_kept_clients, {"http_clients", "db_connections"}},
     {"cancellation tokens", find_kept_registrations, {"cancellation_registrations"}},
+    {"values of AsyncLocals", find_kept_values, {"captured_values"}},
     {"compiled queries", find_kept_queries, {"query_cache"}},
     {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
 };

@@ -19,6 +19,7 @@ namespace Shop
 {
     sealed class Connection : IDisposable { public void Dispose() { } }
     sealed class Basket { }
+    sealed class Cart { public byte[] Rows = new byte[16000]; }
     sealed class PriceFeed { public event EventHandler Changed; public void Raise() => Changed?.Invoke(this, EventArgs.Empty); }
     sealed class View { public int Seen; public void OnChanged(object sender, EventArgs arguments) => ++Seen; }
     sealed class Audit { public readonly List<HttpContext> Seen = new(); }
@@ -159,6 +160,31 @@ namespace Shop
             }
         }
 
+        static readonly AsyncLocal<Cart> cart = new();
+        static readonly TaskCompletionSource never = new();
+        static void Remind(object state) { }
+        static void AddReminder() => kept.Add(new Timer(Remind, null, 3_600_000, 3_600_000));
+
+        static async Task Buy()
+        {
+            cart.Value = new Cart();
+            AddReminder();
+            if (!isHealthy)
+                return;
+            using (ExecutionContext.SuppressFlow())
+                AddReminder();
+            await never.Task; // so that the call carries the value, too
+        }
+
+        static void CapturedValues()
+        {
+            for (int i = 0; i < 300; ++i)
+                kept.Add(Buy());
+            for (int i = 0; i < 300 && isHealthy; ++i)
+                using (ExecutionContext.SuppressFlow())
+                    AddReminder();
+        }
+
         static void Clients()
         {
             var handler = new SocketsHttpHandler();
@@ -224,6 +250,7 @@ namespace Shop
                 "many_timers" => Timers,
                 "event_handlers" => Handlers,
                 "cancellation_registrations" => Registrations,
+                "captured_values" => CapturedValues,
                 "http_clients" => Clients,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => WaitingRequests,
