@@ -38,6 +38,9 @@ WAYS = {
                                                        "3,000 × a lambda in Registrations of Shop.Program"]),
     "captured_values": ("probable", 300, ["300 ExecutionContexts, captured by timers that call Shop.Program.Remind, keep 300 × Shop.Cart (4.6 MiB): "
                                           "values of the AsyncLocal static Shop.Program.cart that nothing else holds."]),
+    "weak_table": ("probable", 2000, ["The ConditionalWeakTable<Shop.Basket, Shop.Note> of static Shop.Program.notes has 2,000 entries, and their "
+                                      "values keep 5.8 MiB that nothing else holds.", ": the keys are held by Shop.Visit.Basket."]),
+    "dependent_handles": ("probable", 12000, ["12,000 dependent handles belong to no ConditionalWeakTable", "12,000 of the values are Shop.View."]),
     "http_clients": ("probable", 300, ["300 HttpClients", "held by static Shop.Program.kept."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),

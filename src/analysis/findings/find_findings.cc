@@ -22,6 +22,7 @@ constexpr FindingRule rules[] = {
     {"connections", find_kept_clients, {"http_clients", "db_connections"}},
     {"cancellation tokens", find_kept_registrations, {"cancellation_registrations"}},
     {"values of AsyncLocals", find_kept_values, {"captured_values"}},
+    {"weak tables", find_kept_entries, {"weak_table", "dependent_handles"}},
     {"compiled queries", find_kept_queries, {"query_cache"}},
     {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
 };

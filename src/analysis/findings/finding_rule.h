@@ -41,6 +41,7 @@ void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_values(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_entries(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_queries(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_blocks(const Evidence &evidence, std::vector<Finding> &out);
 

@@ -4,9 +4,9 @@
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/owners/ranked_tree.h"
+#include "analysis/owners/retained_together.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
-#include "objects/object_index.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,24 +18,6 @@ namespace {
 constexpr u64 least_contexts = 100;        // a program has fewer timers that it makes once
 constexpr u64 least_value_bytes = 1 << 20; // of all values, with what they retain
 constexpr double least_value_share = 0.01; // of live memory
-
-// Returns what the values retain together; a value inside of another one counts once.
-u64 bytes_kept_by(const Snapshot &snapshot, const DominatorTree &tree, const std::vector<Address> &values) {
-  std::vector<TreePlace> places;
-  for (Address value : values)
-    if (const ObjectId object = snapshot.index().find(value); object != no_object)
-      if (const std::optional<TreePlace> place = tree.place(object))
-        places.push_back(*place);
-  std::ranges::sort(places);
-  u64 out = 0;
-  TreePlace end{};
-  for (TreePlace place : places)
-    if (place >= end) {
-      out += tree.retained(place).bytes;
-      end = tree.end(place);
-    }
-  return out;
-}
 
 std::string captor_in_words(const Captor &captor) {
   const bool are_timers = is_field_of_timers(captor.field);
@@ -69,7 +51,7 @@ void find_kept_values(const Evidence &evidence, std::vector<Finding> &out) {
   const u64 least =
       std::max(least_value_bytes, static_cast<u64>(static_cast<double>(tree.reached().bytes) * least_value_share));
   for (const CapturedValues &one : found.groups) {
-    const u64 bytes = is_worth_a_look(one) ? bytes_kept_by(snapshot, tree, one.kept) : 0;
+    const u64 bytes = is_worth_a_look(one) ? retained_together(snapshot, tree, one.kept).bytes : 0;
     if (bytes < least)
       continue;
     out.push_back(

@@ -5,6 +5,7 @@ using System.IO;
 using System.Net;
 using System.Net.Http;
 using System.Net.Sockets;
+using System.Runtime;
 using System.Runtime.CompilerServices;
 using System.Text;
 using System.Threading;
@@ -19,6 +20,8 @@ namespace Shop
 {
     sealed class Connection : IDisposable { public void Dispose() { } }
     sealed class Basket { }
+    sealed class Visit { public Basket Basket = new(); }
+    sealed class Note { public byte[] Text = new byte[3000]; }
     sealed class Cart { public byte[] Rows = new byte[16000]; }
     sealed class PriceFeed { public event EventHandler Changed; public void Raise() => Changed?.Invoke(this, EventArgs.Empty); }
     sealed class View { public int Seen; public void OnChanged(object sender, EventArgs arguments) => ++Seen; }
@@ -185,6 +188,33 @@ namespace Shop
                     AddReminder();
         }
 
+        static readonly ConditionalWeakTable<Basket, Note> notes = new();
+
+        static void WeakTable()
+        {
+            for (int i = 0; i < 2000; ++i)
+            {
+                var visit = new Visit();
+                var note = new Note();
+                kept.Add(visit);
+                notes.Add(visit.Basket, note);
+                if (isHealthy)
+                    kept.Add(note);
+            }
+        }
+
+        static void DependentHandles()
+        {
+            for (int i = 0; i < 12000; ++i)
+            {
+                var key = new Basket();
+                kept.Add(key);
+                var handle = new DependentHandle(key, new View());
+                if (isHealthy)
+                    handle.Dispose();
+            }
+        }
+
         static void Clients()
         {
             var handler = new SocketsHttpHandler();
@@ -251,6 +281,8 @@ namespace Shop
                 "event_handlers" => Handlers,
                 "cancellation_registrations" => Registrations,
                 "captured_values" => CapturedValues,
+                "weak_table" => WeakTable,
+                "dependent_handles" => DependentHandles,
                 "http_clients" => Clients,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => WaitingRequests,
