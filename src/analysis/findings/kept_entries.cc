@@ -43,7 +43,7 @@ public:
     u64 entries = 0;
     for (const WeakEntries::Table &table : found_.tables)
       entries += table.entries.size();
-    if (entries < least_entries)
+    if (entries < least_entries || !is_much(bytes_kept_by_tables()))
       return;
     HeldBy holders = find_holders();
     std::map<std::pair<std::string, std::string>, WeakTables> by_field; // and type
@@ -121,10 +121,20 @@ private:
     return retained_together(snapshot_, tree_, values).bytes;
   }
 
+  u64 bytes_kept_by_tables() {
+    u64 out = 0;
+    for (const WeakEntries::Table &table : found_.tables)
+      out += bytes_kept(table.entries);
+    return out;
+  }
+  bool is_much(u64 bytes) const {
+    return bytes >= least_entry_bytes && share_of(bytes, tree_.reached().bytes) >= least_entry_share;
+  }
+
   void add_table(const std::string &field, const std::string &type, const WeakTables &tables, HeldBy &holders,
                  std::vector<Finding> &out) {
     const u64 bytes = bytes_kept(tables.entries);
-    if (bytes < least_entry_bytes || share_of(bytes, tree_.reached().bytes) < least_entry_share)
+    if (!is_much(bytes))
       return;
     std::map<u32, u64> by_field;
     for (const WeakEntry &one : tables.entries)
@@ -139,15 +149,15 @@ private:
     out.push_back(
         {.kind = "weak_table",
          .harm = Harm::memory,
-         .text = fmt::format("{} {} entries, and their values keep {} that nothing else holds. An entry lives as long "
-                             "as its key: {}the keys are held by {}. Let go of the keys, or remove an entry as soon as "
-                             "its value is not needed any more.",
-                             tables.tables == 1
-                                 ? fmt::format("The {} of {} has", name, holder)
-                                 : fmt::format("{} × {}, held by {}, have", count_text(tables.tables), name, holder),
-                             count_text(tables.entries.size()), bytes_text(bytes),
-                             most->second == tables.entries.size() ? "" : count_text(most->second) + " of ",
-                             holder_in_words(snapshot_, holders.text(most->first), key->key)),
+         .text = fmt::format(
+             "{} {}{} entries, and their values keep {} that nothing else holds. An entry lives as long "
+             "as its key: {}the keys are held by {}. Let go of the keys, or remove an entry as soon as "
+             "its value is not needed any more.",
+             tables.tables == 1 ? fmt::format("The {} of {} has", name, holder)
+                                : fmt::format("{} × {}, held by {}, have", count_text(tables.tables), name, holder),
+             found_.is_cut ? "at least " : "", count_text(tables.entries.size()), bytes_text(bytes),
+             most->second == tables.entries.size() ? "" : count_text(most->second) + " of ",
+             holder_in_words(snapshot_, holders.text(most->first), key->key)),
          .count = tables.entries.size(),
          .bytes = bytes,
          .example = tables.largest,

@@ -41,13 +41,12 @@ void find_kept_values(const Evidence &evidence, std::vector<Finding> &out) {
   if (count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == execution_context; }) <
       least_contexts)
     return;
-  const FoundCaptures found = find_captured_values(snapshot);
+  const std::shared_ptr<const RankedTree> ranked = ranked_tree(snapshot);
+  const DominatorTree &tree = ranked->tree;
+  const FoundCaptures found = find_captured_values(snapshot, least_contexts, &tree);
   auto is_worth_a_look = [](const CapturedValues &one) {
     return one.kept_contexts >= least_contexts && one.kept.size() >= least_contexts;
   };
-  if (std::ranges::none_of(found.groups, is_worth_a_look))
-    return;
-  const DominatorTree &tree = ranked_tree(snapshot)->tree;
   const u64 least =
       std::max(least_value_bytes, static_cast<u64>(static_cast<double>(tree.reached().bytes) * least_value_share));
   for (const CapturedValues &one : found.groups) {
@@ -57,11 +56,12 @@ void find_kept_values(const Evidence &evidence, std::vector<Finding> &out) {
     out.push_back(
         {.kind = "captured_values",
          .harm = Harm::memory,
-         .text = fmt::format("{} ExecutionContexts, {}captured by {}, keep {} × {} ({}): values of the AsyncLocal {} "
+         .text = fmt::format("{}{} ExecutionContexts, {}captured by {}, keep {} × {} ({}): values of the AsyncLocal {} "
                              "that nothing else holds. {}, or set the AsyncLocal to null first.",
-                             count_text(one.kept_contexts), one.kept_by.contexts == one.kept_contexts ? "" : "most ",
-                             captor_in_words(one.kept_by), count_text(one.kept.size()), brief_type_name(one.value_type),
-                             bytes_text(bytes), variable_in_words(one.local), remedy_for(one.kept_by)),
+                             found.is_cut ? "At least " : "", count_text(one.kept_contexts),
+                             one.kept_by.contexts == one.kept_contexts ? "" : "most ", captor_in_words(one.kept_by),
+                             count_text(one.kept.size()), brief_type_name(one.value_type), bytes_text(bytes),
+                             variable_in_words(one.local), remedy_for(one.kept_by)),
          .count = one.kept.size(),
          .bytes = bytes,
          .example = one.example,

@@ -7,6 +7,7 @@
 #include "analysis/shapes/typed_objects.h"
 #include "base/most_frequent.h"
 #include "objects/live.h"
+#include "objects/object_index.h"
 #include "objects/references.h"
 #include "objects/roots.h"
 
@@ -56,12 +57,13 @@ bool is_field_of_calls(const std::string &field) {
 // Reads the contexts that are alive, with their values, and what captured them.
 class CaptureReader {
 public:
-  explicit CaptureReader(const Snapshot &snapshot)
-      : snapshot_(snapshot), runtime_(snapshot.runtime()), fields_(runtime_), reader_(snapshot.references()) {
+  CaptureReader(const Snapshot &snapshot, const DominatorTree *tree)
+      : snapshot_(snapshot), tree_(tree), runtime_(snapshot.runtime()), fields_(runtime_),
+        reader_(snapshot.references()) {
     std::vector<MappedContext> contexts;
-    const bool knows_roots = !snapshot_.roots().roots.empty();
+    knows_roots_ = !snapshot_.roots().roots.empty();
     for (const TypedObject &one : objects_that(snapshot_, [&](Address mt) { return is_wanted(mt); })) {
-      if (knows_roots && !snapshot_.live().objects.test(one.address))
+      if (!is_alive(one.address))
         continue;
       const std::string &name = runtime_.types().name(one.method_table);
       if (name == execution_context)
@@ -98,6 +100,15 @@ private:
     const std::string &name = runtime_.types().name(mt);
     return name == execution_context || name == queued_timer || name == registration_node ||
            is_call_in_flight(runtime_, mt);
+  }
+
+  bool is_alive(Address object) const {
+    if (!knows_roots_)
+      return true;
+    if (!tree_)
+      return snapshot_.live().objects.test(object);
+    const ObjectId id = snapshot_.index().find(object);
+    return id != no_object && tree_->place(id);
   }
 
   void add_context(Address context, std::vector<MappedContext> &to) {
@@ -181,14 +192,32 @@ private:
   }
 
   const Snapshot &snapshot_;
+  const DominatorTree *const tree_; // null: Snapshot::live() shows what is alive
   const Runtime &runtime_;
   FieldReader fields_;
   ReferenceReader reader_;
+  bool knows_roots_ = false;
   std::unordered_set<Address> in_flight_;     // contexts that calls in flight carry
   std::unordered_map<Address, u32> callees_;  // by context
   std::map<std::string, u32> callee_numbers_; // by method
   std::vector<std::string> callee_texts_ = {""};
 };
+
+// Returns the largest number of values of one type, of AsyncLocals of one type, that no call in flight carries.
+u64 most_values_outside_calls(const CaptureReader &reader, const FieldReader &fields) {
+  std::unordered_set<Address> in_flight;
+  for (const CapturedValue &one : reader.captured)
+    if (reader.is_in_flight(one.context))
+      in_flight.insert(one.value);
+  std::map<std::pair<Address, Address>, std::unordered_set<Address>> values;
+  for (const CapturedValue &one : reader.captured)
+    if (one.value && !in_flight.contains(one.value))
+      values[{fields.type_of(one.local), fields.type_of(one.value)}].insert(one.value);
+  u64 out = 0;
+  for (const auto &[types, of] : values)
+    out = std::max<u64>(out, of.size());
+  return out;
+}
 
 HeldBy holders_of(const Snapshot &snapshot, const CaptureReader &reader) {
   std::vector<Address> asked;
@@ -282,15 +311,15 @@ bool is_field_of_registrations(const std::string &field) {
   return field.starts_with(std::string(registration_node) + ".");
 }
 
-FoundCaptures find_captured_values(const Snapshot &snapshot) {
+FoundCaptures find_captured_values(const Snapshot &snapshot, u64 least, const DominatorTree *tree) {
   FoundCaptures out;
-  CaptureReader reader(snapshot);
+  CaptureReader reader(snapshot, tree);
+  FieldReader fields(snapshot.runtime());
   out.unknown = reader.unknown;
   out.is_cut = reader.is_cut;
-  if (reader.captured.empty())
+  if (reader.captured.empty() || (least && most_values_outside_calls(reader, fields) < least))
     return out;
   HeldBy holders = holders_of(snapshot, reader);
-  FieldReader fields(snapshot.runtime());
   auto type_name = [&](Address mt) { return mt ? snapshot.runtime().types().name(mt) : ""; };
   for (const auto &[key, group] : groups_of(reader, holders, fields)) {
     const auto &[field, local_type, value_type] = key;

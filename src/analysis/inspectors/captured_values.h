@@ -4,6 +4,7 @@
 // Snapshot::live(); 24 bytes for each value of each context, and some 100 for each different value. Throws Interrupted.
 // Not for several threads at once.
 #pragma once
+#include "algorithms/dominator_tree.h"
 #include "snapshot/snapshot.h"
 
 #include <string>
@@ -44,7 +45,9 @@ struct FoundCaptures {
 bool is_field_of_timers(const std::string &field);
 bool is_field_of_registrations(const std::string &field);
 
-// Looks at contexts that something keeps alive; at all of them if no root is known.
-FoundCaptures find_captured_values(const Snapshot &snapshot);
+// Looks at contexts that something keeps alive; at all of them if no root is known. `least`: if there is no group with
+// as many values that no call in flight carries, the search ends before it looks for holders, with no groups. `tree`,
+// if there is one already, shows what is alive; Snapshot::live() is not computed for that then.
+FoundCaptures find_captured_values(const Snapshot &snapshot, u64 least = 0, const DominatorTree *tree = nullptr);
 
 } // namespace dnheap

@@ -232,18 +232,19 @@ TEST(Inspect, NamesAreListedAndChecked) {
   std::vector<std::string> names;
   for (TextRow &row : text_rows_of(answer, "inspectors"))
     names.push_back(row["name"]);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"timers", "events", "collections", "pools", "contexts", "finalizers", "http",
-                                      "db", "sockets", "safehandles", "caches", "di", "requests", "regex", "ef"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"timers", "events", "collections", "pools", "contexts", "finalizers",
+                                             "http", "db", "sockets", "safehandles", "caches", "di", "requests",
+                                             "regex", "ef", "asynclocals"}));
   EXPECT_FALSE(answer.completeness);
   Library other({});
   try {
     inspected(other.heap, "timer");
     FAIL();
   } catch (const UsageError &error) {
-    EXPECT_STREQ(error.what(),
-                 "NAME: 'timer' is none of timers, events, collections, pools, contexts, finalizers, "
-                 "http, db, sockets, safehandles, caches, di, requests, regex, ef, list, did you mean 'timers'?");
+    EXPECT_STREQ(
+        error.what(),
+        "NAME: 'timer' is none of timers, events, collections, pools, contexts, finalizers, "
+        "http, db, sockets, safehandles, caches, di, requests, regex, ef, asynclocals, list, did you mean 'timers'?");
   }
 }
 
