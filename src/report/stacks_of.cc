@@ -20,12 +20,20 @@ void for_each_stack(const Answer &answer, const WriteOptions &options,
   const u64 methods = column("methods"), state = column("state");
   if (table.columns.empty() || table.columns[0].kind != Kind::count || methods == table.columns.size())
     throw NotFound("the table 'stacks' has no lists of methods: they come with --merge");
-  Rows rows(table, options);
+  WriteOptions all = options;
+  all.top = 0;
+  Rows rows(table, all);
+  u64 shown = 0;
+  CountedStack others{0, {"(other stacks)"}}; // so that shares of the sum stay right
   while (const Row *row = rows.next()) {
     const u64 *count = (*row)[0].get_if<u64>();
     const std::vector<Cell> *list = (*row)[methods].get_if<std::vector<Cell>>();
     if (!count || !list)
       continue;
+    if (options.top && shown++ >= options.top) {
+      others.count += *count;
+      continue;
+    }
     CountedStack stack{*count, {}};
     for (const Cell &method : *list)
       stack.methods.emplace_back(method.text().value_or("?"));
@@ -35,6 +43,8 @@ void for_each_stack(const Answer &answer, const WriteOptions &options,
       stack.methods.emplace_back((*row)[state].text().value_or("?"));
     visit(stack);
   }
+  if (others.count)
+    visit(others);
 }
 
 } // namespace dnheap::report

@@ -267,6 +267,9 @@ TEST(Write, FoldedStacksBeginWithTheOutermostMethod) {
   EXPECT_EQ(text, "running;Main;Loop;Step,, 3\n"
                   "waiting;Main;Loop 2\n"
                   "waiting;(no managed method) 1\n");
+  text.clear();
+  write_folded(with_stacks(), {.top = 1}, sink);
+  EXPECT_EQ(text, "running;Main;Loop;Step,, 3\n(other stacks) 3\n");
 }
 
 TEST(Write, SpeedscopeNumbersMethodsInTheOrderTheyComeIn) {
