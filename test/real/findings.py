@@ -42,6 +42,8 @@ WAYS = {
                                       "values keep 5.8 MiB that nothing else holds.", ": the keys are held by Shop.Visit.Basket."]),
     "dependent_handles": ("probable", 12000, ["12,000 dependent handles belong to no ConditionalWeakTable", "12,000 of the values are Shop.View."]),
     "http_clients": ("probable", 300, ["300 HttpClients", "held by static Shop.Program.kept."]),
+    "memory_limit": ("certain", None, ["The GC may use 128.0 MiB (a limit for the heap), and 115.", "MiB of that (90 %) is alive, which no collection can free",
+                                       "(gen2) the heap had 115.", "raise the limit (GCHeapHardLimit, GCHeapHardLimitPercent)."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),
 }

@@ -266,7 +266,8 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept, examined.native, *examined.lines});
+  std::vector<Finding> others =
+      find_findings({snapshot, examined.suspects.kept, examined.native, examined.facts, *examined.lines});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   std::move(others.begin(), others.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });

@@ -14,6 +14,7 @@ namespace dnheap {
 namespace {
 
 constexpr FindingRule rules[] = {
+    {"", find_memory_limit, {"memory_limit"}},
     {"scopes of services", find_kept_scopes, {"root_scope", "open_scopes"}},
     {"requests", find_kept_requests, {"ended_requests"}},
     {"calls of requests", find_waiting_requests, {"waiting_requests"}},
@@ -68,7 +69,8 @@ std::vector<Finding> find_findings(const Evidence &evidence) {
 std::string looked_at() {
   std::string out;
   for (u64 i = 0; i < std::size(rules); ++i)
-    out += (i == 0 ? "" : i + 1 < std::size(rules) ? ", " : " or ") + std::string(rules[i].looks_at);
+    if (const std::string_view what = rules[i].looks_at; !what.empty())
+      out += (out.empty() ? "" : i + 1 < std::size(rules) ? ", " : " or ") + std::string(what);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/native/native_owners.h"
 #include "analysis/owners/kept_resources.h"
 #include "analysis/verb.h"
+#include "analysis/verdict/verdict.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/source_lines.h"
 
@@ -20,11 +21,12 @@ struct Evidence {
   const Snapshot &snapshot;
   const KeptResources &kept;
   const std::optional<NativeOwners> &native; // absent: malloc has little
+  const VerdictFacts &facts;
   SourceLines &lines;
 };
 
 struct FindingRule {
-  const char *looks_at; // as the report lists what was looked at: "timers"
+  const char *looks_at; // as the report lists what was looked at: "timers"; empty: often it cannot be looked at
   void (*find)(const Evidence &evidence, std::vector<Finding> &out);
   Words kinds; // of its findings
 };
@@ -43,6 +45,7 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
 void find_kept_values(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_entries(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_queries(const Evidence &evidence, std::vector<Finding> &out);
+void find_memory_limit(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_blocks(const Evidence &evidence, std::vector<Finding> &out);
 
 } // namespace dnheap

@@ -30,6 +30,52 @@ private:
   std::vector<bool> is_wanted_; // by type id
 };
 
+// Walks single ranges, and collects the objects of the types that pass. Each type is asked about once.
+class RangeCollector {
+public:
+  RangeCollector(const Snapshot &snapshot, const std::function<bool(Address)> &passes)
+      : memory_(snapshot.runtime().memory()), watch_(snapshot.watch()),
+        free_(snapshot.runtime().types().free_object_method_table()), passes_(passes),
+        types_(snapshot.runtime().types(), snapshot.heap()) {}
+
+  void walk(const ObjectRange &range) {
+    constexpr u64 stretch = 1 << 20;
+    const Format format = memory_.format();
+    RangeBytes bytes(range, memory_, buffer_);
+    if (!bytes.are_known())
+      return;
+    u64 at = bytes.first_object(types_, format).value_or(range.size);
+    while (at < range.size) {
+      watch_.check();
+      bool bad = false;
+      at = walk_block(range, bytes.block(at, 2 * stretch), at, std::min(at + stretch, range.size), types_, format, bad,
+                      [&](const Object &object) { visit(object); });
+      if (bad)
+        at = bytes.next_object(at, types_, format).value_or(range.size);
+    }
+  }
+
+  std::vector<TypedObject> found;
+
+private:
+  void visit(const Object &object) {
+    while (object.type >= is_wanted_.size()) {
+      const Address type = types_.method_table(static_cast<u32>(is_wanted_.size()));
+      is_wanted_.push_back(type != free_ && passes_(type));
+    }
+    if (is_wanted_[object.type])
+      found.push_back({object.address, types_.method_table(object.type)});
+  }
+
+  const Memory &memory_;
+  const Watch &watch_;
+  const Address free_;
+  const std::function<bool(Address)> &passes_;
+  TypeTable types_;
+  std::vector<bool> is_wanted_; // by type id
+  std::vector<std::byte> buffer_;
+};
+
 } // namespace
 
 std::vector<Address> types_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes) {
@@ -66,6 +112,20 @@ std::vector<TypedObject> objects_of(const Snapshot &snapshot, const std::vector<
 
 std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes) {
   return objects_of(snapshot, types_that(snapshot, passes));
+}
+
+YoungObjects young_objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes, u64 most_bytes) {
+  YoungObjects out;
+  RangeCollector collector(snapshot, passes);
+  for (const ObjectRange &range : snapshot.heap().ranges())
+    if (!is_young_generation(range.generation))
+      continue;
+    else if (range.size > most_bytes)
+      out.is_everything = false;
+    else
+      most_bytes -= range.size, collector.walk(range);
+  out.list = std::move(collector.found);
+  return out;
 }
 
 std::vector<Address> addresses_of(const std::vector<TypedObject> &objects) {

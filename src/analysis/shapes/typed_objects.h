@@ -20,6 +20,17 @@ std::vector<TypedObject> objects_of(const Snapshot &snapshot, const std::vector<
 // Returns the objects of the types for which `passes` is true.
 std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 
+inline bool is_young_generation(GCSegmentGeneration generation) {
+  return generation == GCSegmentGeneration::gen0 || generation == GCSegmentGeneration::gen1;
+}
+struct YoungObjects {
+  std::vector<TypedObject> list; // by address
+  bool is_everything = true;     // false: ranges beyond the limit were left out
+};
+// Returns the objects in gen0 and gen1 of the types for which `passes` is true: a walk of these generations alone, by
+// one thread, which needs no tally. At most `most_bytes` are walked.
+YoungObjects young_objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes, u64 most_bytes);
+
 // Returns the number of these objects without a walk, from the tally. Free does not count.
 u64 count_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
 

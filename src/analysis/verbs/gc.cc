@@ -1,9 +1,11 @@
-// `gc`: what does the GC record about itself? Shows all data of the GC contract except objects and handles, and the
-// settings that the process was started with. Needs no walk of the heap, so it also answers if none is possible.
+// `gc`: what does the GC record about itself? Shows all data of the GC contract except objects and handles, the
+// settings that the process was started with, and what the GC last reported about memory. Only the latter needs
+// objects, those in gen0 and gen1; so this verb also answers if no walk is possible.
 #include "analysis/answer_head.h"
 #include "analysis/missing_parts.h"
 #include "analysis/shapes/gc_settings.h"
 #include "analysis/verbs/tables/gc_corert.h"
+#include "analysis/verbs/tables/gc_memory_table.h"
 #include "analysis/verbs/tables/gc_tables.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/oom_text.h"
@@ -328,7 +330,8 @@ report::Table bookkeeping_table(const Gc &gc, Notes &problems) {
       .table("bookkeeping", "Bookkeeping", regions);
 }
 
-report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const GCSetting *limit, Notes &problems) {
+report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const GCSetting *limit,
+                        const GCMemoryInfo *info, Notes &problems) {
   struct HeapOom : GCOomData {
     u32 heap;
   };
@@ -343,7 +346,7 @@ report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const G
   return ColumnsOf<O>{
       {{"heap", "Heap", Kind::number}, &O::heap},
       {{"happened", "Happened", Kind::boolean, Shown::in_data}, &O::happened},
-      {{"words", "The last time", Kind::text}, [&](const O &o) { return oom_text(o, limit); }},
+      {{"words", "The last time", Kind::text}, [&](const O &o) { return oom_text(o, limit, info); }},
       {{"reason", "", Kind::number, Shown::in_data}, &O::reason},
       {{"reason_text", "", Kind::text, Shown::in_data}, [](const O &o) { return oom_reason_text(o.reason); }},
       {{"get_memory_failure", "", Kind::number, Shown::in_data}, &O::fgm},
@@ -374,12 +377,16 @@ report::Table settings_table(const GCSettings &settings) {
       .table("settings", "Settings that the process was started with", settings.list);
 }
 
-std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &settings, Notes &problems) {
+std::vector<report::Table> gc_tables(const Snapshot &snapshot, const GCSettings &settings, Notes &problems) {
+  const Runtime &runtime = snapshot.runtime();
   const Gc &gc = runtime.gc();
+  const ReportedMemory reported = recent_reported_memory(snapshot);
+  const GCMemoryInfo *info = reported.found.newest ? &*reported.found.newest : nullptr;
   const std::vector<OneHeap> heaps = all_heaps(gc, problems);
   const bool mechanisms = records_mechanisms(gc, heaps);
   return {state_table(gc, mechanisms, problems),
           settings_table(settings),
+          gc_memory_table(reported, settings),
           heaps_table(heaps),
           generations_table(heaps),
           contexts_table(runtime, heaps, problems),
@@ -389,7 +396,7 @@ std::vector<report::Table> gc_tables(const Runtime &runtime, const GCSettings &s
           mechanisms_table(gc, heaps, mechanisms),
           free_regions_table(gc, problems),
           bookkeeping_table(gc, problems),
-          oom_table(gc, heaps, settings.hard_limit(), problems)};
+          oom_table(gc, heaps, settings.hard_limit(), info, problems)};
 }
 
 } // namespace
@@ -406,7 +413,7 @@ report::Answer answer_gc(const Snapshot &snapshot, const Question &question) {
   else {
     const GCSettings settings = find_gc_settings(snapshot);
     problems.add_all(settings.problems);
-    answer.tables = gc_tables(runtime, settings, problems);
+    answer.tables = gc_tables(snapshot, settings, problems);
   }
   add_missing_parts(runtime.descriptor(), gc_answer_parts, problems);
   answer.tables.push_back(problems_table(problems));

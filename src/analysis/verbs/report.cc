@@ -6,6 +6,7 @@
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/named_types.h"
 #include "analysis/owners/signature.h"
+#include "analysis/shapes/gc_memory_info.h"
 #include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
@@ -51,6 +52,15 @@ constexpr Line lines[] = {
 };
 
 constexpr const char *maybe_dead = "dead objects, or held by roots that could not be read";
+
+// Returns the GC's limit, if it is one that somebody set or a container's; else empty. Costs a look at the settings.
+std::string limit_note(const Snapshot &snapshot) {
+  const std::optional<GCMemoryInfo> info = find_gc_memory_info(snapshot).newest;
+  if (!info || !info->has_own_limit())
+    return "";
+  return fmt::format("the GC may use {}: {}", bytes_text(info->limit),
+                     origin_of_limit(*info, find_gc_settings(snapshot)));
+}
 
 Table where_table(const AccountMap &map, const Target &target, bool knows_all_roots) {
   const bool is_process = target.container == "process";
@@ -305,6 +315,8 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(suspects_table(suspects, question));
   answer.tables.push_back(findings_table(findings, suspects, question));
   answer.tables.push_back(where_table(examined.map, snapshot.target(), examined.facts.knows_all_roots));
+  if (const std::string note = limit_note(snapshot); !note.empty())
+    answer.tables.back().notes.push_back(note);
   answer.tables.push_back(suspects_text(suspects, question));
   const u64 live = examined.facts.live;
   answer.tables.push_back(waste_table(examined.waste, live));

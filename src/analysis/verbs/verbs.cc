@@ -290,11 +290,13 @@ constexpr Verb all_verbs[] = {
      .details = "All data of the GC contract except objects and handles: the kind of GC, its state, heaps and "
                 "generations, background collection, finalization queues, mechanisms by name, free regions and "
                 "bookkeeping, why memory ran out the last time, and the settings that the process was started with (by "
-                "environment variables, on Linux only, and runtimeconfig.json). Walks no heap.",
-     .tables = {"state", "settings", "heaps", "generations", "contexts", "background", "finalization", "internal_roots",
-                "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
+                "environment variables, on Linux only, and runtimeconfig.json). memory_info shows how much memory the "
+                "GC may use, a container's limit among it, and what a collection left, if a result of "
+                "GC.GetGCMemoryInfo() is in gen0 or gen1: the runtime's own code calls it, too. Walks nothing else.",
+     .tables = {"state", "settings", "memory_info", "heaps", "generations", "contexts", "background", "finalization",
+                "internal_roots", "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
      .parts = gc_answer_parts,
-     .plan = [](const Question &) { return Plan(Pass::runtime); },
+     .plan = [](const Question &) { return Plan(Pass::runtime).perhaps(Pass::heap); },
      .answer = answer_gc},
     {.name = "handles",
      .group = "inside the runtime",

@@ -222,6 +222,22 @@ namespace Shop
                 kept.Add(isHealthy ? new HttpClient(handler, false) : new HttpClient());
         }
 
+        // The limit is as if the process had been started with it. The bytes differ, so that the arrays are no copies.
+        static void MemoryLimit()
+        {
+            AppContext.SetData("GCHeapHardLimit", 128ul << 20);
+            GC.RefreshMemoryLimit();
+            int count = Many(23, 10);
+            for (int i = 0; i < count; ++i)
+            {
+                var block = new byte[5 << 20];
+                new Random(i).NextBytes(block);
+                kept.Add(block);
+            }
+            GC.Collect();
+            kept.Add(GC.GetGCMemoryInfo());
+        }
+
         static WebApplication Serve()
         {
             WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
@@ -284,6 +300,7 @@ namespace Shop
                 "weak_table" => WeakTable,
                 "dependent_handles" => DependentHandles,
                 "http_clients" => Clients,
+                "memory_limit" => MemoryLimit,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => WaitingRequests,
                 _ => throw new ArgumentException(arguments[0])
