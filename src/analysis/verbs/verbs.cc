@@ -359,14 +359,14 @@ constexpr Verb all_verbs[] = {
                 "pools: arrays that ArrayPool<T>.Shared keeps. contexts: AssemblyLoadContexts, and what keeps them "
                 "from being unloaded. finalizers: objects that wait for their finalizer. http, db, sockets, "
                 "safehandles: clients, connections and handles by state. caches: entries and limits of MemoryCache. "
-                "di: scopes of service providers, and what they keep to dispose. requests: requests of ASP.NET Core in "
+                "di: scopes of service providers, and what they keep to dispose, by type. requests: requests of ASP.NET Core in "
                 "flight, contexts of requests that ended, sessions. regex: regular expressions, how they are run, and "
                 "their number of patterns. ef: entities that DbContexts track, and cached queries. Types are "
                 "recognized by base types and "
                 "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
      .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef", "queries"},
+                "sockets", "safehandles", "caches", "di", "disposables", "requests", "regex", "ef", "queries"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
      .looks_for_framework = true,
      .plan = plan_inspect,
