@@ -37,11 +37,21 @@ def run(dnheap, kind, major, dump):
         answers = {name: matrix.answer(dnheap, "inspect", path, name) for name in KEYS}
         problems = [problem for row in said for problem in compare(row, answers[row["inspector"]])]
         problems += loader_heaps(answers["contexts"], major)
+        problems += ages(answers["timers"], (now() - begin).total_seconds() * 1000)
         return problems + (stress_log(dnheap, path, begin, now(), threads) if major >= PUBLISHES else [])
 
 
 def now():
     return datetime.datetime.now(datetime.timezone.utc)
+
+
+def ages(answer, most):
+    """Timers that were made 300 ms before the last ones are at least that old, and none is older than the process or late."""
+    rows = [row for row in answer["tables"]["timers"] if row["active"]]
+    feeds = [row["age_ms_most"] for row in rows if row["held_by"] == "Feed.Refresh"]
+    return [f"timers: ages of {row['held_by']}: {row['age_ms_most']} ms, {row['overdue_ms_most']} ms late" for row in rows
+            if not 0 <= row["age_ms_most"] <= most or row["overdue_ms_most"]] + \
+        ([] if len(feeds) == 1 and feeds[0] >= 250 else [f"timers: Feed.Refresh are {feeds} ms old"])
 
 
 def loader_heaps(answer, major):

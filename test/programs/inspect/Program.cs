@@ -230,6 +230,7 @@ static class Program
         Say("timers", "\"held_by\": \"Feed.Beat\", \"kind\": \"PeriodicTimer\", \"count\": 50, \"period_ms\": 1800000");
         Say("timers", "\"held_by\": \"Feed.Old\", \"kind\": \"System.Timers.Timer\", \"count\": 50, \"period_ms\": 7000000, " +
                       "\"callback\": \"Feed.OnElapsed\", \"target_type\": \"Feed\"");
+        Thread.Sleep(300); // so that ages differ
         var delays = new Task[25];
         for (int i = 0; i < delays.Length; ++i)
             delays[i] = Task.Delay(5_000_000);
