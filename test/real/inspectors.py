@@ -25,6 +25,7 @@ STRESS_LOG = {"DOTNET_StressLog": "1", "DOTNET_LogFacility": "0xffffffff", "DOTN
 KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collections": ("held_by",), "pools": ("type", "length", "kept_for"),
         "contexts": ("type", "state", "kept_by"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
         "sockets": ("held_by", "state"), "safehandles": ("held_by", "state"), "regex": ("held_by", "is_cached")}
+TABLES = {"emitted": ("name",)}  # beside those of the inspectors' names
 
 
 def run(dnheap, kind, major, dump):
@@ -35,6 +36,7 @@ def run(dnheap, kind, major, dump):
             path = target.dump(dump, pathlib.Path(folder) / "inspect.core")
             said, threads = target.truth["said"], {int(thread.name) for thread in pathlib.Path(f"/proc/{target.process.pid}/task").iterdir()}
         answers = {name: matrix.answer(dnheap, "inspect", path, name) for name in KEYS}
+        answers["emitted"] = answers["contexts"]
         problems = [problem for row in said for problem in compare(row, answers[row["inspector"]])]
         problems += loader_heaps(answers["contexts"], major)
         problems += ages(answers["timers"], (now() - begin).total_seconds() * 1000)
@@ -79,7 +81,7 @@ def stress_log(dnheap, path, begin, end, threads):
 
 def compare(said, answer):
     name = said.pop("inspector")
-    keys = {key: said[key] for key in KEYS[name] if key in said}
+    keys = {key: said[key] for key in {**KEYS, **TABLES}[name] if key in said}
     found = [row for row in answer["tables"][name] if all(row[key] == value for key, value in keys.items())]
     if len(found) != 1:
         return [f"{name}: {len(found)} rows with {keys}: {found}"]

@@ -79,14 +79,15 @@ void ProcessClock::read(FieldReader &fields, Address object, const std::string &
 
 void ProcessClock::read_date(FieldReader &fields, Address text) {
   const Runtime &runtime = snapshot_.runtime();
-  if (runtime.types().name(fields.type_of(text)) == "System.String")
+  if (text && runtime.types().name(fields.type_of(text)) == "System.String")
     if (const std::optional<StringText> date = string_text(runtime, text, 64))
       saw_milliseconds(Clock::utc, ms_of_date(date->text));
 }
 
 void ProcessClock::read_server(FieldReader &fields, Address control) {
   const Address provider = fields.reference_or_null(control, "_timeProvider");
-  if (snapshot_.runtime().types().name(fields.type_of(provider)) != "System.TimeProvider+SystemTimeProvider")
+  if (!provider ||
+      snapshot_.runtime().types().name(fields.type_of(provider)) != "System.TimeProvider+SystemTimeProvider")
     return; // a test's own clock
   // It is as long as one second, in units of the stopwatch.
   const u64 per_second = fields.number<u64>(control, "_heartbeatIntervalTicks").value_or(0);

@@ -367,8 +367,8 @@ constexpr Verb all_verbs[] = {
                 "recognized by base types and "
                 "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
-     .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "disposables", "requests", "regex", "ef", "queries"},
+     .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "emitted", "finalizers", "http",
+                "db", "sockets", "safehandles", "caches", "di", "disposables", "requests", "regex", "ef", "queries"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
      .looks_for_framework = true,
      .plan = plan_inspect,
