@@ -43,6 +43,16 @@ std::string count_text(u64 count) {
   return digits;
 }
 
+std::string milliseconds_text(u64 ms) {
+  if (ms < 1000)
+    return fmt::format("{} ms", ms);
+  const double seconds = static_cast<double>(ms) / 1000;
+  return seconds < 120      ? fmt::format("{:.4g} s", seconds)
+         : seconds < 7200   ? fmt::format("{:.4g} min", seconds / 60)
+         : seconds < 172800 ? fmt::format("{:.4g} h", seconds / 3600)
+                            : fmt::format("{:.4g} d", seconds / 86400);
+}
+
 std::string total_of(u64 count, const char *what) {
   return "total of " + count_text(count) + " " + what + (count == 1 ? "" : "s");
 }

@@ -11,6 +11,7 @@ std::string hex(u64 value);                        // 0x7fb27a49c050: lower case
 std::string hex_bytes(const u8 *data, u64 size);   // a1b2c3
 std::string bytes_text(u64 bytes);                 // 861.0 MiB, 12 B
 std::string count_text(u64 count);                 // 46,077,786
+std::string milliseconds_text(u64 ms);             // 250 ms, 95.32 s, 2.5 min, 36 h, 12 d
 std::string lower_case(std::string_view text);     // of ASCII letters
 std::string total_of(u64 count, const char *what); // total of 1 row, total of 1,234 rows: `what` is the singular
 

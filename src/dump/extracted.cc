@@ -172,7 +172,8 @@ void fill(const Json &json, Target &target) {
     target.threads.push_back(thread_of(thread));
   if (const Json *taken = json.find("taken"))
     target.taken =
-        TakenAt{number(taken->at("seconds")), named(clocks, taken->at("clock").text(), TakenAt::Clock::file)};
+        TakenAt{number(taken->at("seconds")), named(clocks, taken->at("clock").text(), TakenAt::Clock::file),
+                taken->find("ticks") ? std::optional(number(taken->at("ticks"))) : std::nullopt};
   if (const Json *crash = json.find("crash"))
     target.crash = crash_of(*crash);
   for (const Json &entry : json.at("auxv").list())
@@ -216,7 +217,8 @@ std::string description(const Target &target) {
                            thread.instruction_pointer, thread.stack_pointer, json_numbers(thread.registers));
       }));
   if (target.taken)
-    add("taken", fmt::format(R"({{"seconds":{},"clock":"{}"}})", target.taken->seconds, name_of(target.taken->clock)));
+    add("taken", fmt::format(R"({{"seconds":{},"clock":"{}"{}}})", target.taken->seconds, name_of(target.taken->clock),
+                             target.taken->ticks ? fmt::format(R"(,"ticks":{})", *target.taken->ticks) : ""));
   if (target.crash)
     add("crash", crash_json(*target.crash));
   add("auxv",

@@ -89,6 +89,9 @@ struct TakenAt {
   enum class Clock : u8 { dump, file, now };
   u64 seconds = 0; // since 1970, UTC
   Clock clock = Clock::dump;
+  // The same moment in milliseconds since the system's start, on the clock of the process's own counts of ticks.
+  // Nullopt: unknown, as for all dumps.
+  std::optional<u64> ticks = {};
 };
 const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
 

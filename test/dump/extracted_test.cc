@@ -20,7 +20,7 @@ Target some_target(Format format) {
   out.modules = {{"C:\\app\\shop.dll", 0x10000, {{0x10000, 0x12000, 0}, {0x20000, 0x21000, 0x1000}}, true, {}},
                  {"coreclr.dll", 0x40000, {{0x40000, 0x50000, 0}}, false, PeIdentity{1, 2, {{3}}, {{10, 0, 14, 1}}}}};
   out.threads = {{12, 0x1000, 0x2000, {1, 2, 3}}};
-  out.taken = TakenAt{1790000000, TakenAt::Clock::dump};
+  out.taken = TakenAt{1790000000, TakenAt::Clock::dump, 56826651};
   out.crash = CrashSignal{12, 0xc0000005, -1, 0x10};
   out.auxv = {{9, 0x1234}};
   out.absent = {{0x5000, 0x6000, "cut off"}};
@@ -46,6 +46,7 @@ void expect_same(const Target &a, const Target &b) {
   ASSERT_TRUE(b.taken);
   EXPECT_EQ(b.taken->seconds, 1790000000u);
   EXPECT_EQ(b.taken->clock, TakenAt::Clock::dump);
+  EXPECT_EQ(b.taken->ticks, 56826651u);
   ASSERT_TRUE(b.crash);
   EXPECT_EQ(b.crash->thread, 12u);
   EXPECT_EQ(b.crash->number, 0xc0000005u);

@@ -26,6 +26,7 @@ KEYS = {"timers": ("kind", "held_by", "active"), "events": ("event",), "collecti
         "contexts": ("type", "state", "kept_by"), "finalizers": ("type",), "http": ("held_by", "state"), "db": ("held_by", "state"),
         "sockets": ("held_by", "state"), "safehandles": ("held_by", "state"), "regex": ("held_by", "is_cached"),
         "asynclocals": ("local", "value_type")}
+TABLES = {"emitted": ("name",)}  # beside those of the inspectors' names
 
 
 def run(dnheap, kind, major, dump):
@@ -36,13 +37,24 @@ def run(dnheap, kind, major, dump):
             path = target.dump(dump, pathlib.Path(folder) / "inspect.core")
             said, threads = target.truth["said"], {int(thread.name) for thread in pathlib.Path(f"/proc/{target.process.pid}/task").iterdir()}
         answers = {name: matrix.answer(dnheap, "inspect", path, name) for name in KEYS}
+        answers["emitted"] = answers["contexts"]
         problems = [problem for row in said for problem in compare(row, answers[row["inspector"]])]
         problems += loader_heaps(answers["contexts"], major)
+        problems += ages(answers["timers"], (now() - begin).total_seconds() * 1000)
         return problems + (stress_log(dnheap, path, begin, now(), threads) if major >= PUBLISHES else [])
 
 
 def now():
     return datetime.datetime.now(datetime.timezone.utc)
+
+
+def ages(answer, most):
+    """Timers that were made 300 ms before the last ones are at least that old, and none is older than the process or late."""
+    rows = [row for row in answer["tables"]["timers"] if row["active"]]
+    feeds = [row["age_ms_most"] for row in rows if row["held_by"] == "Feed.Refresh"]
+    return [f"timers: ages of {row['held_by']}: {row['age_ms_most']} ms, {row['overdue_ms_most']} ms late" for row in rows
+            if not 0 <= row["age_ms_most"] <= most or row["overdue_ms_most"]] + \
+        ([] if len(feeds) == 1 and feeds[0] >= 250 else [f"timers: Feed.Refresh are {feeds} ms old"])
 
 
 def loader_heaps(answer, major):
@@ -70,7 +82,7 @@ def stress_log(dnheap, path, begin, end, threads):
 
 def compare(said, answer):
     name = said.pop("inspector")
-    keys = {key: said[key] for key in KEYS[name] if key in said}
+    keys = {key: said[key] for key in {**KEYS, **TABLES}[name] if key in said}
     found = [row for row in answer["tables"][name] if all(row[key] == value for key, value in keys.items())]
     if len(found) != 1:
         return [f"{name}: {len(found)} rows with {keys}: {found}"]

@@ -172,6 +172,9 @@ def inspected(dnheap, path, said):
     scopes = [row for row in matrix.answer(dnheap, "inspect", "di", path)["tables"]["di"]
               if (row["kind"], row["state"]) == ("scope", "in use") and row["disposables"] == row["count"] == said["scopes"]]
     problems = [] if (said["entries"], said["size"], said["limit"]) in caches else [f"caches: {found}"]
+    kept = [row for row in matrix.answer(dnheap, "inspect", "di", path)["tables"]["disposables"]
+            if row["kind"] == "scope" and row["count"] == row["scopes"] == said["scopes"]]
+    problems += [] if [(row["type"].rsplit(".", 1)[-1], row["most"]) for row in kept] == [("Connection", 1)] else [f"disposables: {kept}"]
     return problems + ([] if len(scopes) == 1 else [f"scopes: {scopes}"])
 
 

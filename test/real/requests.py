@@ -10,6 +10,7 @@ import collections
 import pathlib
 import sys
 import tempfile
+import time
 
 import kinds
 import matrix
@@ -23,11 +24,18 @@ ENTRY = "Shop.AuditEntry.context"
 def run(dnheap, kind, major):
     """All problems of one kind, in words."""
     with tempfile.TemporaryDirectory(prefix="dnheap-requests-") as folder:
+        begin = time.time()
         with kinds.Process(kind, major) as target:
             path = target.dump("heap", pathlib.Path(folder) / "requests.core")
             said = target.truth["said"]
         rows = matrix.answer(dnheap, "inspect", "requests", path)["tables"]["requests"]
-    return compare(said, rows)
+    return compare(said, rows) + ages(rows, (time.time() - begin) * 1000)
+
+
+def ages(rows, most):
+    """Requests in flight are no older than the process, and those that were sent 300 ms before the last ones are at least that old."""
+    found = {row["method"]: row["age_ms_most"] for row in rows if row["kind"] == "request" and row["state"].startswith("in flight")}
+    return [] if None not in found.values() and all(0 <= age <= most for age in found.values()) and found["POST"] >= 250 else [f"ages: {found}"]
 
 
 def compare(said, rows):

@@ -5,6 +5,7 @@
 #include "analysis/names/framework_names.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/shapes/holding_fields.h"
+#include "analysis/shapes/process_clock.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_stacks.h"
 #include "base/most_frequent.h"
@@ -32,6 +33,14 @@ u64 count_objects_of_requests(const Snapshot &snapshot) {
 
 // True for a wait for the client's next data. A connection that stays open always waits so, which is not a finding.
 bool is_for_client(const std::string &what) { return what == "web socket" || what == "pipe" || what == "socket"; }
+
+// Returns a sentence after a space, or nothing if no request's start is known.
+std::string age_in_words(const FoundRequests &requests) {
+  const RequestGroup *oldest = requests.oldest();
+  return oldest ? fmt::format(" The oldest request has been in flight for {}.",
+                              age_text(*oldest->age_most, oldest->is_at_least))
+                : "";
+}
 
 // Returns the innermost method of the program on the stack.
 const AsyncFrame *of_program(const AsyncStack &stack, const FrameworkNames &framework) {
@@ -66,7 +75,8 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   const Snapshot &snapshot = evidence.snapshot;
   if (count_objects_of_requests(snapshot) < least_in_flight)
     return;
-  const u64 in_flight = find_requests(snapshot)->in_flight();
+  const std::shared_ptr<const FoundRequests> requests = find_requests(snapshot);
+  const u64 in_flight = requests->in_flight();
   if (in_flight < least_in_flight)
     return;
   Tasks tasks(snapshot);
@@ -96,9 +106,9 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
        .harm = Harm::slow,
        .sureness = Sureness::possible,
        .text = fmt::format("{} requests are in flight, and {} calls of {}{} wait for one thing ({}). That is a "
-                           "hang only if these calls never end.",
+                           "hang only if these calls never end.{}",
                            count_text(in_flight), count_text(most->second), method_in_words(most->first.first), line,
-                           most->first.second),
+                           most->first.second, age_in_words(*requests)),
        .count = in_flight,
        .verb = "async"});
 }

@@ -1,9 +1,9 @@
-// `inspect contexts`: AssemblyLoadContexts, whether they are unloading, and what keeps them alive.
-#include "algorithms/paths/shortest_paths.h"
+// `inspect contexts`: AssemblyLoadContexts, whether they are unloading, and what keeps them alive; and assemblies that
+// were made at run time.
+#include "analysis/inspectors/allocator_contents.h"
+#include "analysis/inspectors/emitted_assemblies.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
-#include "analysis/owners/path_steps.h"
-#include "analysis/owners/ranked_paths.h"
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/context_allocators.h"
 #include "analysis/shapes/held_by.h"
@@ -11,9 +11,7 @@
 #include "analysis/shapes/resources.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
-#include "objects/object_index.h"
 #include "report/columns_of.h"
-#include "runtime/coreclr/loader_heaps.h"
 
 #include <algorithm>
 #include <map>
@@ -26,7 +24,6 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-constexpr u64 most_paths = 1000; // more paths are not put into words
 constexpr const char *context_type = "System.Runtime.Loader.AssemblyLoadContext";
 constexpr const char *runtimes_own = "handle:strong System.Reflection.LoaderAllocator";
 
@@ -41,65 +38,6 @@ struct LoadContextKey {
 using ContextGroups = std::map<LoadContextKey, ContextGroup>;
 
 bool is_collectible(const std::string &state) { return state.starts_with("collectible"); }
-
-// Returns the number and bytes of the objects whose types belong to each LoaderAllocator.
-std::unordered_map<Address, Tally> objects_by_allocator(const Snapshot &snapshot) {
-  std::unordered_map<Address, Address> allocators;
-  const HeapTypes &types = snapshot.references().types();
-  for (u32 i = 0; i < types.size(); ++i)
-    if (const Address allocator = types[TypeId{i}].loader_allocator)
-      allocators.emplace(types[TypeId{i}].method_table, allocator);
-  std::unordered_map<Address, Tally> out;
-  for (const TypeTally &type : snapshot.tally().types)
-    if (const auto found = allocators.find(type.method_table); found != allocators.end()) {
-      Tally &sum = out[found->second];
-      sum.count += type.total().count;
-      sum.bytes += type.total().bytes;
-    }
-  return out;
-}
-
-// Returns the bytes that the runtime reserved for types and methods of each LoaderAllocator, by its native part.
-std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std::vector<Address> &natives) {
-  std::unordered_map<Address, u64> out;
-  // .NET 10 only publishes where compiled code is, which is the smallest part.
-  if (!runtime.descriptor().find_field("LoaderHeap", "FirstBlock"))
-    return out;
-  for (const LoaderHeapBlock &block : loader_heaps_of(runtime.memory(), runtime.descriptor(), natives))
-    out[block.allocator] += block.size;
-  return out;
-}
-
-// Returns the path that keeps each object alive, elements folded: "static
-// Shop.Host.Stopping._invocationList[*]._target(its assembly's LoaderAllocator)". Unreachable objects have none.
-std::unordered_map<Address, std::string> ways_of(const Snapshot &snapshot, const std::vector<Address> &objects) {
-  std::unordered_map<Address, std::string> out;
-  if (objects.empty())
-    return out;
-  const ObjectIndex &index = snapshot.index();
-  std::shared_ptr<const RankedPaths> ways; // made if there are several objects
-  if (objects.size() > 1)
-    ways = ranked_paths(snapshot);
-  std::vector<OwnedPath> paths;
-  std::vector<Address> told;
-  for (Address object : objects) {
-    const ObjectId id = index.find(object);
-    if (id == no_object)
-      continue;
-    if (std::optional<OwnedPath> path = ways ? ways->find(id) : find_ranked_path(snapshot, id).path) {
-      paths.push_back(std::move(*path));
-      told.push_back(object);
-    }
-  }
-  ObjectView view(snapshot);
-  std::vector<PathSteps> steps = path_steps(snapshot, view, paths);
-  for (u64 i = 0; i < steps.size(); ++i) {
-    for (PathStep &step : steps[i].steps)
-      step.field = step.folded;
-    out[told[i]] = path_text(steps[i]);
-  }
-  return out;
-}
 
 report::Table contexts_table(const ContextGroups &groups) {
   using G = ContextGroups::value_type;
@@ -133,6 +71,37 @@ report::Table contexts_table(const ContextGroups &groups) {
     explain_compiled_names(one->first.held_by, table.notes);
     explain_compiled_names(one->first.kept_by, table.notes);
   }
+  return table;
+}
+
+report::Table emitted_table(const std::vector<EmittedAssemblies> &emitted) {
+  using E = EmittedAssemblies;
+  auto if_known = [](u64 E::*member) { // absent if there is no LoaderAllocator
+    return [member](const E &e) { return e.allocator ? Cell(e.*member) : Cell(); };
+  };
+  report::Table table = report::ColumnsOf<E>{
+      {{"count", "Count", Kind::count}, &E::count},
+      {{"name", "Name", Kind::text}, &E::name},
+      {{"maker", "Made by", Kind::text}, [](const E &e) { return report::text_cell(e.maker); }},
+      {{"collectible", "Collectible", Kind::boolean}, &E::is_collectible},
+      {{"objects", "Objects", Kind::count}, if_known(&E::objects)},
+      {{"object_bytes", "Bytes", Kind::bytes}, if_known(&E::object_bytes)},
+      {{"loader_bytes", "Loader heaps", Kind::bytes},
+       [](const E &e) { return e.loader_bytes ? Cell(e.loader_bytes) : Cell(); }},
+      {{"allocator", "Allocator", Kind::address}, if_known(&E::allocator)},
+      {{"kept_by", "Kept from being freed by", Kind::text, report::Shown::everywhere, true}, [](const E &e) {
+         return report::text_cell(e.kept_by);
+       }}}.table("emitted", "Assemblies made at run time", emitted);
+  u64 count = 0;
+  for (const E &one : emitted) {
+    count += one.count;
+    explain_compiled_names(one.kept_by, table.notes);
+  }
+  table.total = total_row(table, {{"count", count}, {"name", total_of(emitted.size(), "row")}});
+  if (!emitted.empty())
+    table.notes.insert(table.notes.begin(),
+                       "*: numbers, in which the names differ; an assembly that is not collectible "
+                       "stays until the program ends");
   return table;
 }
 
@@ -181,9 +150,9 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
   const std::unordered_map<Address, Tally> objects = objects_by_allocator(snapshot);
   std::vector<Address> told;
   for (Address context : collectible)
-    if (const Address allocator = allocators.of(context); allocator && told.size() < most_paths)
+    if (const Address allocator = allocators.of(context); allocator && told.size() < most_allocator_paths)
       told.push_back(allocator);
-  const std::unordered_map<Address, std::string> ways = ways_of(snapshot, told);
+  const std::unordered_map<Address, std::string> ways = ways_to_allocators(snapshot, told);
   std::vector<Address> natives;
   for (Address context : collectible)
     natives.push_back(allocators.native_of(context));
@@ -229,6 +198,7 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
     table.notes.push_back(std::string(runtimes_own) +
                           ": the runtime's own handle, which it keeps until Unload() is called");
   answer.tables.push_back(std::move(table));
+  answer.tables.push_back(emitted_table(find_emitted_assemblies(snapshot)));
   add_unknown_states(unknown, answer);
   Notes &notes = answer.completeness->notes;
   if (without)
@@ -238,8 +208,8 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
   if (nobodys)
     notes.add("no known root keeps " + count_text(nobodys) + (nobodys == 1 ? " LoaderAllocator" : " LoaderAllocators") +
               ": either a method of the context is on a stack, or the next collection frees the LoaderAllocator");
-  if (told.size() == most_paths)
-    notes.add("what keeps contexts from unloading is shown for " + count_text(most_paths) + " contexts only");
+  if (told.size() == most_allocator_paths)
+    notes.add("what keeps contexts from unloading is shown for " + count_text(most_allocator_paths) + " contexts only");
   if (const auto next = next_of(groups))
     answer.next_command = hex(*next);
 }

@@ -50,8 +50,9 @@ constexpr Inspector all_inspectors[] = {
      .names_holders = false,
      .inspect = inspect_pools},
     {.name = "contexts",
-     .question = "which AssemblyLoadContexts are there, and what keeps them from being unloaded?",
-     .types = {"AssemblyLoadContext"},
+     .question =
+         "which AssemblyLoadContexts and emitted assemblies are there, and what keeps them from being unloaded?",
+     .types = {"AssemblyLoadContext", "AssemblyBuilder"},
      .finds_paths = true,
      .inspect = inspect_contexts},
     {.name = "finalizers",

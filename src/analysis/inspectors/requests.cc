@@ -8,6 +8,7 @@
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/process_clock.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
@@ -20,7 +21,9 @@ namespace dnheap {
 
 namespace {
 
+using report::Cell;
 using report::Kind;
+using report::Shown;
 
 constexpr const char *http_protocol = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol";
 constexpr const char *http_context = "Microsoft.AspNetCore.Http.DefaultHttpContext";
@@ -48,13 +51,20 @@ enum Status : u32 {
 
 struct FoundRequest {
   std::string state, method;
+  RequestStart start = {};
 };
+
+// Returns how long ago a request began, by the clock that its server has noted it on.
+std::optional<u64> age_of(const RequestStart &start, const ProcessClock &clock) {
+  const std::optional<u64> age = clock.since(ProcessClock::Clock::stopwatch, start.stopwatch);
+  return age ? age : clock.since(ProcessClock::Clock::utc, start.utc);
+}
 
 // Reads the heap for one answer.
 class Requests {
 public:
   explicit Requests(const Snapshot &snapshot)
-      : snapshot_(snapshot), bases_(snapshot.runtime()), fields_(snapshot.runtime()) {}
+      : snapshot_(snapshot), bases_(snapshot.runtime()), fields_(snapshot.runtime()), clock_(snapshot) {}
 
   void read() {
     for (const TypedObject &one : objects_that(snapshot_, [&](Address mt) { return name(mt) == host_context; }))
@@ -67,6 +77,7 @@ public:
         objects_that(snapshot_, [&](Address mt) { return name(mt) == http_context || bases_.derives(mt, session); });
     std::erase_if(held, [&](const TypedObject &one) { return served_.contains(one.address); });
     add_held(held);
+    add_ages();
   }
 
   FoundRequests found;
@@ -97,6 +108,23 @@ private:
     RequestGroup &group = found.groups[{kind, request->state, request->method, name(one.method_table), holder}];
     if (group.count++ == 0)
       group.example = one.address;
+    if (request->start.stopwatch || request->start.utc)
+      starts_.push_back({&group, request->start});
+  }
+
+  // Ages are known when all starts are: the newest one may be the newest time in the heap.
+  void add_ages() {
+    for (const auto &[group, start] : starts_) {
+      clock_.saw(ProcessClock::Clock::stopwatch, start.stopwatch);
+      clock_.saw(ProcessClock::Clock::utc, start.utc);
+    }
+    for (const auto &[group, start] : starts_)
+      if (const std::optional<u64> age = age_of(start, clock_); age && (!group->age_most || *age > *group->age_most)) {
+        group->age_most = age;
+        group->is_at_least = clock_.is_at_least(clock_.since(ProcessClock::Clock::stopwatch, start.stopwatch)
+                                                    ? ProcessClock::Clock::stopwatch
+                                                    : ProcessClock::Clock::utc);
+      }
   }
 
   // Returns the request of a connection of HTTP/1, or of a stream, and its state.
@@ -113,15 +141,29 @@ private:
     return FoundRequest{*status == response_completed  ? "in flight, response complete"
                         : *status >= headers_committed ? "in flight, response begun"
                                                        : "in flight",
-                        *method < std::size(request_methods) ? request_methods[*method] : "(other)"};
+                        *method < std::size(request_methods) ? request_methods[*method] : "(other)",
+                        start_of(protocol)};
+  }
+
+  // Returns ASP.NET's own record of the request; 0: the application is not ASP.NET's.
+  Address host_context_of(Address protocol) {
+    // The field's name has dots, so it cannot be a path.
+    const InstanceField *field = fields_.find(fields_.type_of(protocol), host_context_field);
+    return field ? fields_.memory().try_pointer(protocol + field->offset).value_or(0) : 0;
+  }
+
+  // ASP.NET notes a start on the stopwatch for metrics, or if it logs each request; else its Activity has the start.
+  RequestStart start_of(Address protocol) {
+    const Address host = host_context_of(protocol), feature = fields_.reference_or_null(host, "HttpActivityFeature"),
+                  activity = fields_.reference_or_null(feature, "<Activity>k__BackingField");
+    return {fields_.number<u64>(host, "StartTimestamp").value_or(0),
+            fields_.number<u64>(activity, "<StartTimeUtc>k__BackingField._dateData").value_or(0)};
   }
 
   // True if the application is working on the request. ASP.NET's own context shows it; for other contexts the status
   // does.
   bool is_served(Address protocol, u32 status) {
-    // The field's name has dots, so it cannot be a path.
-    const InstanceField *field = fields_.find(fields_.type_of(protocol), host_context_field);
-    const Address host = field ? fields_.memory().try_pointer(protocol + field->offset).value_or(0) : 0,
+    const Address host = host_context_of(protocol),
                   context = host ? fields_.reference_or_null(host, "<HttpContext>k__BackingField") : 0;
     const std::optional<u8> is_active = context ? fields_.number<u8>(context, "_active") : std::nullopt;
     if (is_active && *is_active)
@@ -153,7 +195,9 @@ private:
   const Snapshot &snapshot_;
   const BaseTypes bases_;
   FieldReader fields_;
+  ProcessClock clock_;
   std::set<Address> kept_by_host_, served_; // contexts
+  std::vector<std::pair<RequestGroup *, RequestStart>> starts_;
 };
 
 report::Table requests_table(const RequestGroups &groups) {
@@ -164,6 +208,9 @@ report::Table requests_table(const RequestGroups &groups) {
       {{"kind", "Kind", Kind::text}, [](const G &g) { return g.first.kind; }},
       {{"state", "State", Kind::text}, [](const G &g) { return g.first.state; }},
       {{"method", "Method", Kind::text}, [](const G &g) { return report::text_cell(g.first.method); }},
+      {{"age_ms_most", "", Kind::number, Shown::in_data}, [](const G &g) { return Cell(g.second.age_most); }},
+      {{"age", "Age", Kind::text, Shown::in_text},
+       [](const G &g) { return g.second.age_most ? Cell(age_text(*g.second.age_most, false)) : Cell(); }},
       {{"type", "Type", Kind::text}, [](const G &g) { return g.first.type; }},
       {{"held_by", "Held by", Kind::text}, [](const G &g) { return report::text_cell(g.first.held_by); }},
       {{"example", "Example", Kind::address}, [](const G &g) {
@@ -192,6 +239,14 @@ u64 FoundRequests::in_flight() const {
   return out;
 }
 
+const RequestGroup *FoundRequests::oldest() const {
+  const RequestGroup *out = nullptr;
+  for (const auto &[key, group] : groups)
+    if (key.kind == "request" && group.age_most && (!out || *group.age_most > *out->age_most))
+      out = &group;
+  return out;
+}
+
 std::shared_ptr<const FoundRequests> find_requests(const Snapshot &snapshot) {
   return snapshot.kept<FoundRequests>([&] {
     Requests requests(snapshot);
@@ -204,6 +259,11 @@ void inspect_requests(const Snapshot &snapshot, const Question &, report::Answer
   const std::shared_ptr<const FoundRequests> found = find_requests(snapshot);
   const RequestGroups &groups = found->groups;
   answer.tables.push_back(requests_table(groups));
+  if (const RequestGroup *oldest = found->oldest())
+    answer.tables.back().notes.push_back(
+        std::string("Age: of the oldest request in flight, ") +
+        (oldest->is_at_least ? "until the newest time that an object in the heap has, so at least that long"
+                             : "until the time of the dump, or now"));
   for (const auto &[base, count] : found->unknown)
     answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
   // Suggests contexts first that are held after their request ended.

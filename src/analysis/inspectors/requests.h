@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace dnheap {
@@ -15,9 +16,15 @@ struct RequestKey {
   std::string kind, state, method, type, held_by;
   auto operator<=>(const RequestKey &) const = default;
 };
+// When a request began: units of the stopwatch, or DateTime's; 0: not noted.
+struct RequestStart {
+  u64 stopwatch = 0, utc = 0;
+};
 struct RequestGroup {
   u64 count = 0;
   Address example = 0;
+  std::optional<u64> age_most = {}; // ms since the oldest request in flight began; nullopt: unknown
+  bool is_at_least = false;         // the age may be greater
 };
 using RequestGroups = std::map<RequestKey, RequestGroup>;
 
@@ -26,6 +33,8 @@ struct FoundRequests {
   std::map<std::string, u64> unknown; // by type, how many objects have other fields than they should have
 
   u64 in_flight() const;
+  // Returns the group with the oldest request in flight; null: no age is known.
+  const RequestGroup *oldest() const;
 };
 
 std::shared_ptr<const FoundRequests> find_requests(const Snapshot &snapshot);

@@ -1,8 +1,9 @@
 // `inspect di`: scopes of Microsoft.Extensions.DependencyInjection's service providers: how many services each keeps,
-// and how many objects it will dispose.
+// and how many objects it will dispose, by type.
 #include "analysis/inspectors/service_scopes.h"
 
 #include "analysis/inspectors/inspector.h"
+#include "analysis/inspectors/kept_disposables.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
@@ -72,6 +73,26 @@ report::Table scopes_table(const ScopeGroups &groups) {
   return table;
 }
 
+report::Table disposables_table(const std::vector<KeptDisposables> &kept) {
+  using K = KeptDisposables;
+  report::Table table = report::ColumnsOf<K>{
+      {{"count", "Count", Kind::count}, &K::count},
+      {{"bytes", "Bytes", Kind::bytes}, &K::bytes},
+      {{"type", "Type", Kind::text}, &K::type},
+      {{"kind", "Kind", Kind::text}, &K::kind},
+      {{"scopes", "Scopes", Kind::count}, &K::scopes},
+      {{"most", "Most", Kind::count}, &K::most},
+      {{"example", "Largest", Kind::address},
+       &K::largest}}.table("disposables", "Objects that scopes keep to dispose", kept);
+  u64 count = 0, bytes = 0;
+  for (const K &one : kept)
+    count += one.count, bytes += one.bytes;
+  table.total = total_row(table, {{"count", count}, {"bytes", bytes}, {"type", total_of(kept.size(), "row")}});
+  table.notes.push_back("root: the root scope keeps them until the program ends; Bytes: the objects' own; Largest: the "
+                        "scope that keeps most of them");
+  return table;
+}
+
 } // namespace
 
 ScopeGroups find_service_scopes(const Snapshot &snapshot, u64 &unknown) {
@@ -114,6 +135,7 @@ void inspect_di(const Snapshot &snapshot, const Question &, report::Answer &answ
   u64 unknown = 0;
   const ScopeGroups groups = find_service_scopes(snapshot, unknown);
   answer.tables.push_back(scopes_table(groups));
+  answer.tables.push_back(disposables_table(find_kept_disposables(snapshot)));
   if (unknown)
     answer.completeness->notes.add(unknown_shape_note(unknown, service_scope, "such a scope"));
   const auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {

@@ -7,6 +7,7 @@
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/process_clock.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "base/text.h"
@@ -50,17 +51,8 @@ struct FoundTimer {
   const char *kind = "Timer";
   std::string callback, target_type, state_type;
   u32 due = never, period = never;
+  u64 started = 0; // on the clock of ticks; 0: unknown
 };
-
-std::string milliseconds_text(u32 ms) {
-  if (ms < 1000)
-    return fmt::format("{} ms", ms);
-  const double seconds = ms / 1000.0;
-  return seconds < 120      ? fmt::format("{:.4g} s", seconds)
-         : seconds < 7200   ? fmt::format("{:.4g} min", seconds / 60)
-         : seconds < 172800 ? fmt::format("{:.4g} h", seconds / 3600)
-                            : fmt::format("{:.4g} d", seconds / 86400);
-}
 
 class TimerReader {
 public:
@@ -162,6 +154,7 @@ private:
     out.owner = owner ? owner : timer;
     out.due = *due;
     out.period = *period ? *period : never;
+    out.started = fields_.number<u64>(timer, "_startTicks").value_or(0);
     out.state_type = type_name(*state);
     // System.Timers.Timer has the program's callback in its event.
     const Address event = owner ? fields_.reference_or_null(owner, "_onIntervalElapsed") : 0;
@@ -189,10 +182,25 @@ private:
   std::map<Address, std::pair<std::string, std::string>> callbacks_;
 };
 
+// Adds how long ago the timer was started, and by how much it is late.
+void add_age(const FoundTimer &timer, const ProcessClock &clock, TimerGroup &to) {
+  const std::optional<u64> age = clock.since(ProcessClock::Clock::ticks, timer.started);
+  if (!age || timer.due == never)
+    return;
+  to.age_most = std::max(to.age_most.value_or(0), *age);
+  to.overdue_most = std::max(to.overdue_most.value_or(0), *age - std::min<u64>(*age, timer.due));
+}
+
 std::string due_text(const TimerGroup &group) {
   return group.due_least == group.due_most
              ? milliseconds_text(group.due_least)
              : milliseconds_text(group.due_least) + " to " + milliseconds_text(group.due_most);
+}
+
+// "95 s", "95 s (12 s late)". Timers are some milliseconds late as a rule.
+std::string age_in_words(const TimerGroup &group) {
+  const u64 late = group.overdue_most.value_or(0);
+  return age_text(group.age_most.value_or(0), false) + (late >= 1000 ? " (" + age_text(late, false) + " late)" : "");
 }
 
 report::Table timers_table(const TimerGroups &groups) {
@@ -213,6 +221,10 @@ report::Table timers_table(const TimerGroups &groups) {
        [](const G &g) { return g.first.period == never ? Cell() : Cell(milliseconds_text(g.first.period)); }},
       {{"due", "Due", Kind::text, Shown::in_text},
        [](const G &g) { return g.first.is_active ? Cell(due_text(g.second)) : Cell(); }},
+      {{"age_ms_most", "", Kind::number, Shown::in_data}, [](const G &g) { return Cell(g.second.age_most); }},
+      {{"overdue_ms_most", "", Kind::number, Shown::in_data}, [](const G &g) { return Cell(g.second.overdue_most); }},
+      {{"age", "Age", Kind::text, Shown::in_text},
+       [](const G &g) { return g.second.age_most ? Cell(age_in_words(g.second)) : Cell(); }},
       {{"callback", "Calls", Kind::text}, [](const G &g) { return report::text_cell(g.first.callback); }},
       {{"target_type", "On", Kind::text, Shown::in_data},
        [](const G &g) { return report::text_cell(g.first.target_type); }},
@@ -233,7 +245,7 @@ report::Table timers_table(const TimerGroups &groups) {
 
 } // namespace
 
-TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown) {
+TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown, const ProcessClock *clock) {
   TimerReader reader(snapshot);
   const std::vector<FoundTimer> timers = reader.read();
   unknown = reader.unknown;
@@ -248,6 +260,8 @@ TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown) {
                                 is_active, holders.of(timer.owner)}];
     if (group.count++ == 0)
       group.example = timer.owner;
+    if (clock)
+      add_age(timer, *clock, group);
     group.due_least = std::min(group.due_least, timer.due);
     group.due_most = std::max(group.due_most, timer.due);
   }
@@ -256,12 +270,15 @@ TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown) {
 
 void inspect_timers(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   u64 unknown = 0;
-  const TimerGroups groups = find_timers(snapshot, unknown);
+  const ProcessClock clock(snapshot);
+  const TimerGroups groups = find_timers(snapshot, unknown, &clock);
   answer.tables.push_back(timers_table(groups));
   if (!groups.empty())
     answer.tables.back().notes.insert(
         answer.tables.back().notes.begin(),
-        "Due: the delay that the program set last; not active: fired, stopped or disposed");
+        "Due: the delay that the program set last; not active: fired, stopped or disposed; Age: of the oldest, from "
+        "its start, or the last time that it fired, " +
+            clock.note(ProcessClock::Clock::ticks));
   if (unknown)
     answer.completeness->notes.add(unknown_shape_note(unknown, queued_timer, "it"));
   if (!groups.empty()) {

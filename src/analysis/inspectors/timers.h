@@ -8,6 +8,8 @@
 
 namespace dnheap {
 
+class ProcessClock;
+
 // The type of the queue's timers.
 inline constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
 
@@ -22,11 +24,13 @@ struct TimerGroup {
   static constexpr u32 never = 0xffffffff; // Timeout.UnsignedInfinite
   u64 count = 0;
   u32 due_least = never, due_most = 0; // ms
+  // Of the active ones: how long ago one was started, or fired last, and by how much one is late. ms; nullopt: unknown.
+  std::optional<u64> age_most = {}, overdue_most = {};
   Address example = 0;
 };
 using TimerGroups = std::map<TimerKey, TimerGroup>;
 
-// `unknown`: how many have other fields than they should have.
-TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown);
+// `unknown`: how many have other fields than they should have. `clock`: null: ages are not wanted.
+TimerGroups find_timers(const Snapshot &snapshot, u64 &unknown, const ProcessClock *clock = nullptr);
 
 } // namespace dnheap

@@ -355,20 +355,23 @@ constexpr Verb all_verbs[] = {
      .details = "Asks one inspector, by its name; without a name all of them, for the number of what each finds; "
                 "'dnheap inspect' alone lists them. Equal objects are one row, with "
                 "the field that holds them. timers: everything that waits in the runtime's queue (Timer, "
-                "PeriodicTimer, CancellationTokenSource, Task.Delay), what it calls, how often. events: fields with "
+                "PeriodicTimer, CancellationTokenSource, Task.Delay), what it calls, how often, since when, and "
+                "whether it is late. events: fields with "
                 "delegates of several handlers, the methods and types of these. collections: elements, fill and bytes "
                 "of lists, dictionaries, sets and queues, concurrent, immutable and old ones too, and of channels. "
                 "pools: arrays that ArrayPool<T>.Shared keeps. contexts: AssemblyLoadContexts, and what keeps them "
                 "from being unloaded. finalizers: objects that wait for their finalizer. http, db, sockets, "
                 "safehandles: clients, connections and handles by state. caches: entries and limits of MemoryCache. "
-                "di: scopes of service providers, and what they keep to dispose. requests: requests of ASP.NET Core in "
+                "di: scopes of service providers, and what they keep to dispose, by type. requests: requests of "
+                "ASP.NET Core in "
                 "flight, contexts of requests that ended, sessions. regex: regular expressions, how they are run, and "
                 "their number of patterns. ef: entities that DbContexts track, and cached queries. asynclocals: "
                 "values that ExecutionContexts carry, and what captured these. Types are recognized by base types and "
                 "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
-     .tables = {"inspectors", "timers", "events", "collections", "pools", "contexts", "finalizers", "http", "db",
-                "sockets", "safehandles", "caches", "di", "requests", "regex", "ef", "queries", "asynclocals"},
+     .tables = {"inspectors",  "timers",   "events", "collections", "pools",       "contexts",   "emitted",
+                "finalizers",  "http",     "db",     "sockets",     "safehandles", "caches",     "di",
+                "disposables", "requests", "regex",  "ef",          "queries",     "asynclocals"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
      .looks_for_framework = true,
      .plan = plan_inspect,

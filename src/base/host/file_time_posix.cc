@@ -14,4 +14,10 @@ std::optional<u64> modified_at(const std::string &path) {
 
 u64 seconds_now() { return static_cast<u64>(std::time(nullptr)); }
 
+u64 ticks_now() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<u64>(now.tv_sec) * 1000 + static_cast<u64>(now.tv_nsec) / 1'000'000;
+}
+
 } // namespace dnheap

@@ -16,4 +16,6 @@ std::optional<u64> modified_at(const std::string &path) {
 
 u64 seconds_now() { return static_cast<u64>(std::time(nullptr)); }
 
+u64 ticks_now() { return ::GetTickCount64(); }
+
 } // namespace dnheap

@@ -52,6 +52,13 @@ bool was_cancelled(const void *watch) {
   return progress && progress->cancel;
 }
 
+// Returns the ticks that the process counts now; nullopt if it has a time namespace of its own, with other ticks.
+std::optional<u64> ticks_of(u64 pid) {
+  constexpr u64 longest = 1024;
+  const std::string offsets = process_text(pid, "timens_offsets", longest).value_or("");
+  return offsets.find_first_of("123456789") == offsets.npos ? std::optional(ticks_now()) : std::nullopt;
+}
+
 } // namespace
 
 std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
@@ -83,7 +90,7 @@ LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
   target_->container = "process";
   target_->path = "process " + std::to_string(pid);
   target_->pid = pid;
-  target_->taken = TakenAt{seconds_now(), TakenAt::Clock::now};
+  target_->taken = TakenAt{seconds_now(), TakenAt::Clock::now, ticks_of(pid)};
   target_->file_root = "/proc/" + std::to_string(pid) + "/root";
   target_->os = OperatingSystem::linux_os;
   read_identity(pid);

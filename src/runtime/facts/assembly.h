@@ -17,7 +17,9 @@ struct LoadedAssembly {
   const char *why = ""; // the reason for is_framework
   // As the runtime publishes them; nullopt: the runtime does not publish the value.
   std::optional<bool> is_collectible = {}, is_dynamic = {}, is_loaded = {};
-  Address context = 0; // the AssemblyLoadContext that loaded it; 0: unknown, or the default one if it has no object
+  bool is_emitted = false; // made at run time, without an image: by Reflection.Emit
+  Address module = 0;      // the runtime's own record of it; 0: unknown
+  Address context = 0;     // the AssemblyLoadContext that loaded it; 0: unknown, or the default one if it has no object
   // Set for the program's assemblies: full names of types whose namespaces look like the framework's,
   // "Microsoft.Shop.Cart".
   std::vector<std::string> types_like_framework = {};

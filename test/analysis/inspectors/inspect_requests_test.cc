@@ -22,11 +22,35 @@ struct Served : LibraryHeap {
                       2);
     other = type(kestrel, "OfAnotherHost", protocol, 5, {"_application"}, 2);
     const u32 hosting = heap.app().metadata.type("Microsoft.AspNetCore.Hosting", "HostingApplication");
-    host = nested(hosting, "Context", 3, {"<HttpContext>k__BackingField"});
+    host = nested(hosting, "Context", 6, {"<HttpContext>k__BackingField", "HttpActivityFeature", "%StartTimestamp"});
+    activity = activity_type();
+    feature = type("Microsoft.AspNetCore.Hosting", "HttpActivityFeature", 0, 3, {"<Activity>k__BackingField"});
     context = context_type(active);
     request = type("Microsoft.AspNetCore.Http", "DefaultHttpRequest", 0, 3, {"_context"});
     owner = type("Shop", "AuditEntry", 0, 3, {"_context"});
     session = type("Microsoft.AspNetCore.Session", "DistributedSession", 0, 4, {"?_isModified", "?_loaded"});
+  }
+  // With a DateTime.
+  Address activity_type() {
+    MetadataWriter &metadata = heap.app().metadata;
+    const u32 rid = metadata.type("System", "DateTime"), word = static_cast<u32>(p);
+    const Address time = heap.method_table({.base_size = 2 * word + 8, .flags = 0x40000, .rid = rid});
+    heap.fields(time, {{metadata.field("_dateData", field_signature(element(ElementType::U8))), ElementType::U8, 0}});
+    heap.value_type(time, ElementType::ValueType, 8);
+    const Address out =
+        heap.method_table({.base_size = 2 * word + 8, .rid = metadata.type("System.Diagnostics", "Activity")});
+    heap.fields(out,
+                {{metadata.field("<StartTimeUtc>k__BackingField",
+                                 field_signature(type_reference(ElementType::ValueType, token(Table::TypeDef, rid)))),
+                  ElementType::ValueType, 0}});
+    set_widths(out, {8});
+    return out;
+  }
+  // Began at that time on the stopwatch (ns), by its activity (ms since 2026 began), or both; 0: not noted.
+  Address began(u64 stopwatch, u64 utc) {
+    const u64 ticks = 10'000 * (63'902'908'800'000 + utc) | u64{1} << 62; // of UTC
+    const Address of = utc ? with(feature, {with(activity, {ticks})}) : 0;
+    return with(connection, {3, 3, with(host, {made(true, with(owner, {0})), of, stopwatch})});
   }
   // A truth value, and a struct with a reference.
   Address context_type(const char *active) {
@@ -57,7 +81,8 @@ struct Served : LibraryHeap {
     return with(connection, {status, method, with(host, {of_context})});
   }
 
-  Address protocol = 0, connection = 0, other = 0, host = 0, context = 0, request = 0, owner = 0, session = 0;
+  Address protocol = 0, connection = 0, other = 0, host = 0, context = 0, request = 0, owner = 0, session = 0,
+          activity = 0, feature = 0;
 };
 
 // "kind | state | method | type | held by", and how many.
@@ -120,6 +145,30 @@ TEST(InspectRequests, StatesOfAll) {
     EXPECT_EQ(rows_said(answer), written) << notes_of(answer);
     EXPECT_EQ(unknown_notes_of(answer), "");
     EXPECT_EQ(answer.next_command, "dnheap path core " + hex(leaked));
+  }
+}
+
+// Until the newest start, on each clock.
+TEST(InspectRequests, Ages) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    auto age = [&](const std::vector<std::pair<u64, u64>> &starts) {
+      Served s(shape);
+      for (const auto &[stopwatch, utc] : starts)
+        s.began(stopwatch, utc);
+      s.serves(0, 255, s.made(false, 0)); // idle
+      report::Answer answer = inspected(s.heap, "requests");
+      std::string out;
+      for (TextRow &row : text_rows_of(answer, "requests"))
+        if (row["kind"] == "request")
+          out += row["state"] + " " + row["count"] + ": " + row["age_ms_most"] + " " + row["age"] + "; ";
+      return out;
+    };
+    constexpr u64 ms = 1'000'000, hours = 5'000'000;
+    EXPECT_EQ(age({{hours * ms, 0}, {(hours + 95'250) * ms, 0}, {0, 0}}), "in flight 3: 95250 95 s; idle 1:  ; ");
+    EXPECT_EQ(age({{0, hours}, {0, hours + 200}, {0, hours + 130'000}}), "in flight 3: 130000 2.167 min; idle 1:  ; ");
+    EXPECT_EQ(age({{0, hours}, {0, hours + 7000}, {3 * hours * ms, 0}}), "in flight 3: 7000 7 s; idle 1:  ; ");
+    EXPECT_EQ(age({{~u64{0}, 0}, {0, 0}}), "in flight 2:  ; idle 1:  ; "); // damaged
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 namespace dnheap::test {
 namespace {
@@ -150,6 +151,67 @@ TEST(InspectServices, Di) {
     EXPECT_EQ(unknown_notes_of(answer), "");
     EXPECT_EQ(answer.next_command, "dnheap path core " + hex(largest));
   }
+}
+
+// Scopes whose lists have objects of two types, and room for more.
+struct FilledScopes : Scopes {
+  explicit FilledScopes(const HeapShape &shape) : Scopes(shape) {
+    full_list = type("System.Collections.Generic", "LinkedList", 0, 4, {"_items", "!_size"});
+    connection = type("Shop", "Connection", 0, 3, {"_one"});
+    basket = type("Shop", "Basket", 0, 5, {"_one"});
+  }
+  Address keeping(bool is_root, const std::vector<Address> &objects) {
+    return with(scope, {0, with(full_list, {array(objects, 3), objects.size()}), with(dictionary, {2, 2}), is_root});
+  }
+  Address full_list = 0, connection = 0, basket = 0;
+};
+
+// "type | kind | count | bytes in words | scopes | most | largest"
+std::vector<std::string> disposables_of(report::Answer &answer, u64 word) {
+  std::vector<std::string> out;
+  for (TextRow &row : text_rows_of(answer, "disposables"))
+    out.push_back(row["type"] + " | " + row["kind"] + " | " + row["count"] + " | " +
+                  std::to_string(std::stoull(row["bytes"]) / word) + " | " + row["scopes"] + " | " + row["most"] +
+                  " | " + row["example"]);
+  return out;
+}
+
+TEST(InspectServices, DisposablesByType) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    FilledScopes s(shape);
+    auto connection = [&] { return s.with(s.connection, {0}); };
+    const Address basket = s.with(s.basket, {0}), twice = connection();
+    std::vector<Address> many = {basket, basket}; // the same one twice
+    for (int i = 0; i < 5; ++i)
+      many.push_back(connection());
+    const Address root = s.keeping(true, many), first = s.keeping(false, {connection(), 0, basket});
+    const Address second = s.keeping(false, {connection(), twice, twice});
+    s.of(false, true, 0, std::nullopt);
+    report::Answer answer = inspected(s.heap, "di");
+    const std::vector<std::string> written = {"Shop.Connection | root | 5 | 15 | 1 | 5 | " + hex(root),
+                                              "Shop.Connection | scope | 4 | 9 | 2 | 3 | " + hex(second),
+                                              "Shop.Basket | root | 2 | 5 | 1 | 2 | " + hex(root),
+                                              "Shop.Basket | scope | 1 | 0 | 1 | 1 | " + hex(first)};
+    std::vector<std::string> found = disposables_of(answer, s.p);
+    EXPECT_EQ(std::set(found.begin(), found.end()), std::set(written.begin(), written.end())) << notes_of(answer);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front(), written.front());
+  }
+}
+
+// Sizes that lie, and a list that two scopes share.
+TEST(InspectServices, DisposablesOfDamagedLists) {
+  FilledScopes s({});
+  const Address object = s.with(s.connection, {0}), items = s.array({object, 0x30, 7});
+  const Address list = s.with(s.full_list, {items, 0xfffffff0}), none = s.with(s.full_list, {0, 5});
+  for (int i = 0; i < 2; ++i)
+    s.with(s.scope, {0, list, s.with(s.dictionary, {2, 2}), 0});
+  s.with(s.scope, {0, none, s.with(s.dictionary, {2, 2}), 0});
+  report::Answer answer = inspected(s.heap, "di");
+  const std::vector<std::string> found = disposables_of(answer, s.p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].substr(0, found[0].rfind('|')), "Shop.Connection | scope | 1 | 3 | 1 | 1 ");
 }
 
 TEST(InspectServices, DiOfAnotherShape) {

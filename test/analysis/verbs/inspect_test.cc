@@ -22,8 +22,8 @@ struct Library : LibraryHeap {
     timer = type("System.Threading", "Timer", 0, 3, {"_timer"});
     source = type("System.Threading", "CancellationTokenSource", 0, 3, {"_timer"});
     linked = type("Shop", "OwnSource", source, 3, {});
-    queued = type("System.Threading", "TimerQueueTimer", 0, 8,
-                  {"_next", "_timerCallback", "_state", is_known ? "!_dueTime" : "!_due", "!_period"});
+    queued = type("System.Threading", "TimerQueueTimer", 0, 9,
+                  {"_next", "_timerCallback", "_state", is_known ? "!_dueTime" : "!_due", "!_period", "%_startTicks"});
     feed = type("Shop", "Feed", 0, 3, {"_refresh"});
     bus = type("Shop", "Bus", 0, 4, {"Sent", "Closed"});
     view = type("Shop", "View", 0, 4, {});
@@ -33,10 +33,11 @@ struct Library : LibraryHeap {
   Address several(const std::vector<Address> &parts) {
     return with(handler, {0, 0, 0x7000, 0, array(parts, 3), parts.size()}); // as it grows: with room behind
   }
-  Address timer_of_queue(Address calls, Address state, u32 due, u32 period) {
+  Address timer_of_queue(Address calls, Address state, u32 due, u32 period, u64 started = 0) {
     const Address at = with(queued, {0, calls, state});
     old.store(at + 4 * p, due, 4);
     old.store(at + 5 * p, period, 4);
+    old.store(at + 6 * p, started, 8);
     return at;
   }
 
@@ -96,6 +97,34 @@ TEST(Inspect, TimersOfAnotherShape) {
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string &note) {
     return note.starts_with("1 object of the type System.Threading.TimerQueueTimer does not have the fields");
   }));
+}
+
+// The newest start is the present that is known.
+TEST(Inspect, AgesOfTimers) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Library library(shape);
+    const u64 began = 5'000'000'000; // more than 32 bits
+    for (const u64 later : {0, 7000, 3000})
+      library.timer_of_queue(0, 0, 5000, no_time, began + later);
+    library.timer_of_queue(0, 0, 30000, 60000, began + 20000);
+    library.timer_of_queue(0, 0, no_time, 70000, began); // not active
+    library.timer_of_queue(0, 0, 100, 80000, 0);
+    library.timer_of_queue(0, 0, 100, 90000, ~u64{0}); // damaged
+    report::Answer answer = inspected(library.heap, "timers");
+    std::map<std::string, std::string> ages;
+    for (TextRow &row : text_rows_of(answer, "timers"))
+      ages[row["period_ms"]] = row["age_ms_most"] + ", " + row["overdue_ms_most"] + ", " + row["age"];
+    const std::map<std::string, std::string> written = {{"", "20000, 15000, 20 s (15 s late)"},
+                                                        {"60000", "0, 0, 0 ms"},
+                                                        {"70000", ", , "},
+                                                        {"80000", ", , "},
+                                                        {"90000", ", , "}};
+    EXPECT_EQ(ages, written) << notes_of(answer);
+    const std::vector<std::string> &notes = answer.tables[0].notes;
+    ASSERT_FALSE(notes.empty());
+    EXPECT_NE(notes[0].find("so at least that long"), std::string::npos) << notes[0];
+  }
 }
 
 TEST(Inspect, Events) {

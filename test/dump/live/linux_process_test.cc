@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/host/file_time.h"
 #include "dump/live/linux_process.h"
 #include "dump/live/live_memory.h"
 #include "support/child_process.h"
@@ -73,6 +74,18 @@ TEST(LinuxProcess, IsATarget) {
   std::optional<u8> behind = memory.try_load<u8>(child.pattern() + 3 * ChildProcess::page + 5);
   ASSERT_TRUE(behind);
   EXPECT_EQ(std::byte{*behind}, ChildProcess::pattern_at(3 * ChildProcess::page + 5));
+}
+
+TEST(LinuxProcess, SaysWhenItWasRead) {
+  const u64 seconds = seconds_now(), ticks = ticks_now();
+  ChildProcess child(1);
+  LinuxProcess process(child.pid(), {});
+  const std::unique_ptr<Target> target = process.take_target();
+  ASSERT_TRUE(target->taken && target->taken->ticks);
+  EXPECT_GE(target->taken->seconds, seconds);
+  EXPECT_LE(target->taken->seconds, seconds_now());
+  EXPECT_GE(*target->taken->ticks, ticks);
+  EXPECT_LE(*target->taken->ticks, ticks_now());
 }
 
 TEST(LinuxProcess, SaysWhatIsMappedAndWhatIsResident) {

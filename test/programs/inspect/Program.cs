@@ -9,6 +9,8 @@ using System.IO;
 using System.Net;
 using System.Net.Http;
 using System.Net.Sockets;
+using System.Reflection;
+using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 using System.Text.RegularExpressions;
 using System.Threading;
@@ -249,6 +251,7 @@ static class Program
         Say("timers", "\"held_by\": \"Feed.Beat\", \"kind\": \"PeriodicTimer\", \"count\": 50, \"period_ms\": 1800000");
         Say("timers", "\"held_by\": \"Feed.Old\", \"kind\": \"System.Timers.Timer\", \"count\": 50, \"period_ms\": 7000000, " +
                       "\"callback\": \"Feed.OnElapsed\", \"target_type\": \"Feed\"");
+        Thread.Sleep(300); // so that ages differ
         var delays = new Task[25];
         for (int i = 0; i < delays.Length; ++i)
             delays[i] = Task.Delay(5_000_000);
@@ -382,6 +385,27 @@ static class Program
                         "\"kept_by\": \"handle:strong System.Reflection.LoaderAllocator\"");
     }
 
+    // Of each assembly something is kept: an object of its type, or the type.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Emitted()
+    {
+        var rules = new List<object>();
+        for (int i = 0; i < 40; ++i)
+            rules.Add(Activator.CreateInstance(Emit("Rules" + i, AssemblyBuilderAccess.RunAndCollect)));
+        Made = rules.ToArray();
+        for (int i = 0; i < 15; ++i)
+            kept.Add(Emit($"Fixed{i}v2", AssemblyBuilderAccess.Run));
+        Say("emitted", "\"name\": \"Rules*\", \"count\": 40, \"collectible\": true, \"objects\": 40, \"object_bytes\": 960, \"maker\": null, " +
+                       "\"kept_by\": \"static Program.Made[*](its assembly's LoaderAllocator)\"");
+        Say("emitted", "\"name\": \"Fixed*v*\", \"count\": 15, \"collectible\": false, \"objects\": null, \"kept_by\": null");
+    }
+    static object[] Made;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static Type Emit(string name, AssemblyBuilderAccess access) =>
+        AssemblyBuilder.DefineDynamicAssembly(new AssemblyName(name), access).DefineDynamicModule("main")
+            .DefineType("Rule", TypeAttributes.Public).CreateType();
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Regexes()
     {
@@ -436,6 +460,7 @@ static class Program
         MoreCollections();
         Resources();
         Contexts();
+        Emitted();
         Regexes();
         AsyncLocals();
         GC.Collect();

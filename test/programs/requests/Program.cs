@@ -32,6 +32,15 @@ namespace Shop
         public readonly List<ISession> Sessions = new(64);
     }
 
+    sealed class Silent : ILoggerProvider, ILogger
+    {
+        public ILogger CreateLogger(string name) => this;
+        public IDisposable BeginScope<T>(T state) => null;
+        public bool IsEnabled(LogLevel level) => level >= LogLevel.Warning;
+        public void Log<T>(LogLevel level, EventId id, T state, Exception exception, Func<T, Exception, string> text) { }
+        public void Dispose() { }
+    }
+
     static class Program
     {
         const int Paying = 12, Streaming = 5, Streams = 7, Idle = 6, Ended = 9, Made = 4, Sessions = 3;
@@ -53,7 +62,7 @@ namespace Shop
                 options.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http1);
                 options.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http2);
             });
-            builder.Logging.ClearProviders();
+            builder.Logging.ClearProviders().AddProvider(new Silent()); // with a log each request has an Activity, which has its start
             // With an accessor each request has a context of its own.
             builder.Services.AddHttpContextAccessor().AddDistributedMemoryCache().AddSession();
             WebApplication app = builder.Build();
@@ -100,6 +109,7 @@ namespace Shop
                 tasks.Add(http.PostAsync("/pay/" + i, null));
             for (int i = 0; i < Streaming; ++i)
                 tasks.Add(http.GetAsync("/prices", HttpCompletionOption.ResponseHeadersRead));
+            await Task.Delay(300); // so that ages differ
             for (int i = 0; i < Streams; ++i)
                 tasks.Add(http2.GetAsync("/stream"));
             while (Volatile.Read(ref waiting) < Paying + Streaming + Streams)

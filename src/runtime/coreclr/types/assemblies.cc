@@ -108,6 +108,7 @@ std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const Contra
   std::vector<LoadedAssembly> out;
   for (Address module : loaded.modules(notes)) {
     LoadedAssembly one;
+    one.module = module;
     one.name = loader.file_name(module);
     const auto bases = loader.image_bases(module);
     for (Address base : bases)
@@ -121,6 +122,7 @@ std::vector<LoadedAssembly> loaded_assemblies(const Target &target, const Contra
         one.name = row->name;
     set_origin(one, metadata);
     published.read(module, one);
+    one.is_emitted = one.is_dynamic.value_or(bases.empty() && metadata);
     if (!one.is_framework && metadata)
       one.types_like_framework = types_like_framework(*metadata);
     out.push_back(std::move(one));
