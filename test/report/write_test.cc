@@ -268,7 +268,9 @@ TEST(Write, FoldedStacksBeginWithTheOutermostMethod) {
                   "waiting;Main;Loop 2\n"
                   "waiting;(no managed method) 1\n");
   text.clear();
-  write_folded(with_stacks(), {.top = 1}, sink);
+  WriteOptions one;
+  one.top = 1;
+  write_folded(with_stacks(), one, sink);
   EXPECT_EQ(text, "running;Main;Loop;Step,, 3\n(other stacks) 3\n");
 }
 
