@@ -1,5 +1,6 @@
 // All of dnheap. Costs an embedder only compile time.
 #pragma once
+#include "dnheap/collect.h"
 #include "dnheap/error.h"
 #include "dnheap/program.h"
 #include "dnheap/sample.h"

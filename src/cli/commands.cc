@@ -28,6 +28,27 @@ const std::vector<Command> &commands() {
             .needs_process = true,
             .format = "text"},
        .run = sample},
+      {.words =
+           {.name = "collect",
+            .group = "processes",
+            .question = "have a running process write a dump of itself",
+            .details =
+                "Asks the runtime of the process of -p on its diagnostics port, by which every .NET process "
+                "listens; that takes no right but the same user, where tracing is forbidden, too, and no SDK. The "
+                "runtime's createdump writes the dump, while the process stands still. --kind: heap (objects, all "
+                "that most questions need), full (all memory), mini and triage (threads and stacks; triage is meant "
+                "to have no personal data). -o names the file; without it, that is NAME-PID-TIME.core in the "
+                "current folder. --extract makes a small core of the dump, as the verb extract does, and removes "
+                "the dump; --no-values blanks contents in it.\n"
+                "The process writes the file, with its own rights, and a few lines about it to its standard output. "
+                "In another container it writes to its folder for temporary files, from where dnheap copies it. "
+                "Before it begins, the folder must have as much room as the process has memory. Ctrl-C leaves no "
+                "file, but the process cannot be stopped in the middle. dnheap ps shows which processes listen.",
+            .takes = {Takes::no_values},
+            .tables = {"dump"},
+            .needs_process = true,
+            .format = "text"},
+       .run = collect},
       {.words = {.name = "explore",
                  .group = until_ended,
                  .question = "look at it in a browser",

@@ -28,6 +28,9 @@ int mcp(const Options &options, Progress &progress);
 // Shows what the threads of a process do, over some seconds.
 int sample(const Options &options, Progress &progress);
 
+// Has a process write a dump of itself.
+int collect(const Options &options, Progress &progress);
+
 // Watches a process until it ends, or until Ctrl-C.
 int watch(const Options &options, Progress &progress);
 

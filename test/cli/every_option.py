@@ -15,7 +15,7 @@ import tempfile
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMPRESSED = PROJECT / "sample" / "demo.core.zst"
 WITHOUT_TARGET = {"ps"}
-OF_PROCESSES = {"sample"}  # see test/real/sample.py
+OF_PROCESSES = {"sample", "collect"}  # see test/real
 # What to give them, and which of them cannot be seen in an answer about this dump. Memory: more than AddressSanitizer maps.
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3b5000000-0x7ff3b9000000",
           "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "no-findings-of": "deadlock", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",

@@ -74,6 +74,8 @@ TEST_F(LiveProgram, PsListsIt) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   EXPECT_NE(result.out.find("\n" + pid + ",coreclr,10.0"), result.out.npos) << result.out;
+  const std::string row = result.out.substr(result.out.find("\n" + pid + ",coreclr,") + 1);
+  EXPECT_NE(row.substr(0, row.find('\n')).find(",none,true,"), row.npos) << "it has no port, and may be read: " << row;
   EXPECT_EQ(result.out.find("\n" + std::to_string(::getpid()) + ","), result.out.npos) << "this program is none";
 }
 

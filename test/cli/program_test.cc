@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace dnheap::cli {
 namespace {
@@ -46,6 +47,21 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
                "--no-pause: sample has to stop the process, for some milliseconds each time");
   for (const std::string time : {"0s", "1y", "nan", "soon"})
     expect_error("sample -p 2147483640 " + time, 2, "'" + time + "' is not a time: write 10s, 500ms or 2m");
+  expect_error("collect core", 2,
+               "it looks at a running process, which -p names; usage: dnheap collect -p PID [options]");
+  const std::string collect = "collect -p 2147483640 ";
+  expect_error(collect + "--kind huge", 2, "--kind: 'huge' is none of heap, full, mini, triage");
+  expect_error(collect + "--no-pause", 2, "--no-pause: the process itself writes the dump, and stands still meanwhile");
+  expect_error(collect + "-o -", 2, "--output: the process writes the dump to a file, not to standard output");
+  expect_error(
+      collect + "-o a.core.zst", 2,
+      "the process writes a dump that is not compressed: give the file a name without .zst, or make a small core "
+      "(--extract)");
+  expect_error(collect + "--kind mini --extract", 2,
+               "a small core is made from the kinds heap and full: a dump of the kind mini has no heap, and is small");
+  expect_error(collect + "--no-values", 2,
+               "only the small core can be without values: the process itself writes the dump, with all of them");
+  expect_error("stat core --kind full", 2, "'stat' does not take --kind; these verbs do: collect");
   // A word cannot send control characters to the terminal.
   expect_error("stat core --top \"$(printf '\\033[31mx')\"", 2, "--top: '?[31mx' is not a number");
 }
@@ -55,6 +71,9 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   expect_error("stat /", 3, "/: is a folder, not a file");
   expect_error("stat -p 2147483640", 3, "there is no process 2147483640");
   expect_error("sample -p 2147483640 0.5s", 3, "there is no process 2147483640");
+  expect_error("collect -p 2147483640", 3, "there is no process 2147483640");
+  const std::string own = std::to_string(::getpid());
+  expect_error("collect -p " + own, 3, "process " + own + " is no .NET process: dnheap ps lists those that are");
   test::TemporaryFolder folder;
   std::string file = folder.write("notes.txt", "this is no dump");
   test::RunResult result = dnheap_("'" + file + "'");
@@ -71,7 +90,7 @@ TEST(Program, ExtractWritesItsFileAndSaysSo) {
   expect_error("extract '" + core + "'", 2, "missing -o: usage: dnheap extract TARGET -o FILE [options]");
   expect_error("extract '" + core + "' -o '" + core + "'", 2, "--output: '" + core + "' is the dump itself");
   expect_error("stat '" + core + "' --no-values", 2,
-               "'stat' does not take --no-values; these verbs do: extract, watch");
+               "'stat' does not take --no-values; these verbs do: extract, collect, watch");
   std::filesystem::create_directory(folder.path("room"));
   folder.write("small.core", "what was there before");
   EXPECT_EQ(dnheap_("extract '" + core + "' --no-values -o '" + small + "'").exit_code, 0);

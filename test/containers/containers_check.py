@@ -115,7 +115,7 @@ class Program:
     def ask(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        return self.process.stdout.readline().split()
+        return next(line for line in self.process.stdout if not line.startswith("[createdump]")).split()  # which writes there, too
 
     def end(self):
         self.process.stdin.close()
@@ -164,7 +164,21 @@ def scratch(asked, work, dnheap, program):
     core = container.root / "dumps" / "small.core.zst"
     asked.expect(crates(asked.json(container, "/dnheap", "stat", "/dumps/small.core.zst")) == CRATES, "the extract lacks crates")
     core.unlink()
+    collects(asked, container, program)
     watches(asked, container, program)
+
+
+def collects(asked, container, program):
+    """The program dumps itself in its own container; dnheap has the file in another one."""
+    asked.expect(asked.json(container, "/dnheap", "ps")["tables"]["processes"][0]["port"] == "answers", "ps does not see the program's port")
+    for options in ([], ["--extract"]):
+        row, = asked.json(container, "/dnheap", "collect", "-p", program.pid, "-o", "/dumps/own.core", *options)["tables"]["dump"]
+        core = container.root / "dumps" / "own.core"
+        asked.expect(row["bytes"] == core.stat().st_size and core.stat().st_mode & 0o777 == 0o600, f"the dump is another one than {row}")
+        asked.expect(crates(asked.json(container, "/dnheap", "stat", "/dumps/own.core")) == CRATES, "the program's own dump lacks crates")
+        core.unlink()
+    left = [path.name for path in (container.root.parent / "program" / "tmp").iterdir() if not path.name.startswith(("dotnet-diagnostic-", "clr-debug-pipe-"))]
+    asked.expect(not left, f"collect leaves {left} in the program's container")
 
 
 def watches(asked, container, program):
@@ -238,7 +252,11 @@ def node(dnheap, pid):
     if len(mine) != 1 or mine[0] == pid:
         return [f"seen from the node, the program is {mine}; in the pod it is {pid}"]
     answer = json.loads(subprocess.run([dnheap, "stat", "-p", str(mine[0]), "--format", "json"], stdout=subprocess.PIPE, check=True, text=True).stdout)
-    return [] if crates(answer) == CRATES else [f"seen from the node, the program has {crates(answer)} crates"]
+    problems = [] if crates(answer) == CRATES else [f"seen from the node, the program has {crates(answer)} crates"]
+    with tempfile.TemporaryDirectory(prefix="dnheap-node-") as folder:
+        subprocess.run([dnheap, "collect", "-p", str(mine[0]), "-o", f"{folder}/own.core"], stdout=subprocess.DEVNULL, check=True)
+        answer = json.loads(subprocess.run([dnheap, "stat", f"{folder}/own.core", "--format", "json"], stdout=subprocess.PIPE, check=True, text=True).stdout)
+        return problems + ([] if crates(answer) == CRATES else [f"its own dump, collected from the node, has {crates(answer)} crates"])
 
 
 def run(dnheap):

@@ -86,7 +86,7 @@ def check_tools(dnheap, small):
     tools = {tool["name"]: tool for tool in client.ask("tools/list")["result"]["tools"]}
     assert {"report", "stat", "path", "diff", "query", "summary"} <= set(tools), sorted(tools)
     # What writes files, looks at other processes or reads other files is none.
-    assert not {"extract", "export", "ps", "check", "explore", "shell", "mcp", "completion"} & set(tools), sorted(tools)
+    assert not {"extract", "export", "collect", "ps", "check", "explore", "shell", "mcp", "completion"} & set(tools), sorted(tools)
     stat = tools["stat"]["inputSchema"]
     assert stat["properties"]["sort"]["enum"] == ["bytes", "count", "aligned_bytes", "type"] and stat["required"] == ["file"], stat
     assert stat["properties"]["file"]["enum"] == [SAMPLE.name, small.name] and "format" not in stat["properties"]

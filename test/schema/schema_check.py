@@ -20,7 +20,7 @@ PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = PROJECT / "doc" / "schema"
 WITHOUT_TARGET = {"ps"}
 OF_NO_VERB = {"envelope.json", "record.json", "budget.json", "summary_record.json", "watch.json"}
-OF_PROCESSES = {"sample"}  # see test/real/sample.py
+OF_PROCESSES = {"sample", "collect"}  # see test/real
 SAMPLE = PROJECT / "sample" / "demo.core.zst"
 
 

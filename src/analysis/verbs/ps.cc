@@ -1,10 +1,12 @@
-// `ps`: which .NET processes run here? Reads the memory maps and the symbols of all programs, and a little of the
-// memory of .NET processes, without suspending any.
+// `ps`: which .NET processes run here, and what may be asked of them? Reads the memory maps and the symbols of all
+// programs, and a little of the memory of .NET processes, without suspending any; asks the diagnostics ports of these
+// processes who they are, for a second at most.
 #include "analysis/process/dotnet_process.h"
 #include "analysis/verbs/verbs.h"
 #include "base/host/process.h"
 #include "base/text.h"
 #include "report/columns_of.h"
+#include "snapshot/self_dump.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -17,22 +19,55 @@ struct DotnetProcess {
   u64 pid;
   std::optional<u64> memory;
   std::string command_line;
+  const char *port;
+  bool may_be_traced;
   report::Cell runtime = {}, version = {}, gc = {};
 };
 
-DotnetProcess process_of(u64 pid, const Snapshot &snapshot, std::vector<std::string> &notes) {
-  DotnetProcess out{pid, resident_memory(pid), snapshot.target().program};
+const char *word_for(PortState state) {
+  return state == PortState::answers ? "answers" : state == PortState::silent ? "silent" : "none";
+}
+
+bool may_be_traced(u64 pid) {
   try {
-    const Runtime &runtime = snapshot.runtime();
-    out.runtime = runtime.kind();
-    out.version = report::text_cell(runtime.version());
-    const GCFlavour gc = runtime.gc_flavour();
-    out.gc = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + " heaps" : "workstation") +
-             (gc.regions ? "" : ", segments");
-  } catch (const Error &error) {
-    notes.push_back(error.what());
+    ProcessMemory allowed(pid);
+    return true;
+  } catch (const Error &) {
+    return false;
   }
+}
+
+std::string command_line_of(u64 pid) {
+  std::string out = process_text(pid, "cmdline").value_or("");
+  while (out.ends_with('\0'))
+    out.pop_back();
+  std::ranges::replace(out, '\0', ' ');
   return out;
+}
+
+DotnetProcess outside_of(u64 pid, const PortLook &port) {
+  DotnetProcess out{pid, resident_memory(pid), command_line_of(pid), word_for(port.state), may_be_traced(pid)};
+  if (const std::string &version = port.described.version; !version.empty())
+    out.version = version.substr(0, version.find('+'));
+  return out;
+}
+
+// What the process's memory says counts more than what it says itself.
+void look_inside(DotnetProcess &process, const SnapshotOptions &options, std::vector<std::string> &notes) {
+  try {
+    const std::unique_ptr<Snapshot> snapshot = Snapshot::attach(process.pid, options);
+    const Runtime &runtime = snapshot->runtime();
+    process.runtime = runtime.kind();
+    process.version = report::text_cell(runtime.version());
+    const GCFlavour gc = runtime.gc_flavour();
+    process.gc = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + " heaps" : "workstation") +
+                 (gc.regions ? "" : ", segments");
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &error) {
+    if (process_start(process.pid)) // it has not ended meanwhile
+      notes.push_back(error.what());
+  }
 }
 
 } // namespace
@@ -55,20 +90,18 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
     watch.check();
     std::optional<std::string> maps = process_text(pid, "maps");
     if (!maps && process_text(pid, "status")) {
-      if (refused++ == 0)
+      if (const PortLook port = look_at_port(pid); port.state == PortState::answers)
+        processes.push_back(outside_of(pid, port));
+      else if (refused++ == 0)
         why = "process " + std::to_string(pid) + ": " + what_forbids_reading(pid);
       continue;
     }
-    if (!maps || maps->empty()) // has ended, or belongs to the kernel
+    if (!maps || maps->empty() || !has_dotnet(pid, *maps)) // empty: has ended, or belongs to the kernel
       continue;
-    try {
-      if (has_dotnet(pid, *maps))
-        processes.push_back(process_of(pid, *Snapshot::attach(pid, options), notes));
-    } catch (const Interrupted &) {
-      throw;
-    } catch (const Error &error) {
-      notes.push_back(error.what());
-    }
+    processes.push_back(outside_of(pid, look_at_port(pid)));
+    look_inside(processes.back(), options, notes);
+    if (!process_start(pid))
+      processes.pop_back();
   }
   answer.headline.what = count_text(processes.size()) + (processes.size() == 1 ? " .NET process" : " .NET processes");
   if (refused)
@@ -80,15 +113,22 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
   if (question.sort == "memory")
     std::ranges::stable_sort(processes, std::greater(), &P::memory);
   const auto known = std::ranges::find_if(processes, [](const P &p) { return p.runtime.text().has_value(); });
+  const auto listening =
+      std::ranges::find_if(processes, [](const P &p) { return std::string_view(p.port) == "answers"; });
   if (known != processes.end())
     answer.next_command = "dnheap stat -p " + std::to_string(known->pid);
-  report::Table table = report::ColumnsOf<P>{{{"pid", "PID", Kind::number}, &P::pid},
-                                             {{"runtime", "Runtime", Kind::text}, &P::runtime},
-                                             {{"version", "Version", Kind::text}, &P::version},
-                                             {{"gc", "GC", Kind::text}, &P::gc},
-                                             {{"memory", "Memory", Kind::bytes}, &P::memory},
-                                             {{"command_line", "Command line", Kind::text}, &P::command_line}}
-                            .table("processes", "", processes);
+  else if (listening != processes.end())
+    answer.next_command = "dnheap collect -p " + std::to_string(listening->pid);
+  report::Table table = report::ColumnsOf<P>{
+      {{"pid", "PID", Kind::number}, &P::pid},
+      {{"runtime", "Runtime", Kind::text}, &P::runtime},
+      {{"version", "Version", Kind::text}, &P::version},
+      {{"gc", "GC", Kind::text}, &P::gc},
+      {{"memory", "Memory", Kind::bytes}, &P::memory},
+      {{"port", "Port", Kind::text}, &P::port},
+      {{"ptrace", "Ptrace", Kind::boolean}, &P::may_be_traced},
+      {{"command_line", "Command line", Kind::text},
+       &P::command_line}}.table("processes", "", processes);
   table.notes = std::move(notes);
   answer.tables.push_back(std::move(table));
   return answer;

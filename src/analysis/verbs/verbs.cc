@@ -482,8 +482,10 @@ constexpr Verb all_verbs[] = {
     {.name = "ps",
      .group = "processes",
      .question = "which .NET processes run here?",
-     .details = "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: its "
-                "kind and version, the GC, and how much memory it takes. Suspends none of them.",
+     .details =
+         "Takes no target. One row per process of this machine, or container, with a .NET runtime in it: its "
+         "kind and version, the GC, how much memory it takes, whether its diagnostics port answers (dnheap collect), "
+         "and whether its memory may be read (-p). Suspends none of them.",
      .sort_columns = {"pid", "memory"},
      .tables = {"processes"},
      .plan = [](const Question &) { return Plan().then("module files").then("runtime"); },

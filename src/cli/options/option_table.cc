@@ -78,6 +78,14 @@ void add_folder(std::vector<std::string> &to, const char *option, std::string_vi
   to.emplace_back(value);
 }
 
+constexpr std::array<std::string_view, 4> dump_kinds = {"heap", "full", "mini", "triage"};
+std::vector<std::string_view> dump_kind_words(const Verb &) { return {dump_kinds.begin(), dump_kinds.end()}; }
+
+void set_kind(Options &options, std::string_view value) {
+  check_word("--kind", value, dump_kinds);
+  options.kind = value;
+}
+
 const Option own_options[] = {
     {"against", 0, "FILE", OnlyOf{"explore"}, "show the growth since this earlier dump, or record",
      [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
@@ -95,6 +103,10 @@ const Option own_options[] = {
      [](Options &o, std::string_view v) { o.again = duration("--again", v); }, Several::refused},
     {"keep", 0, "N", OnlyOf{"watch"}, "keep at most this many cores in the folder; the oldest is removed (default: 3)",
      set_keep, Several::refused},
+    {"kind", 0, "KIND", OnlyOf{"collect"}, "kind of the dump: heap (default), full, mini, triage", set_kind,
+     Several::refused, dump_kind_words},
+    {"extract", 0, nullptr, OnlyOf{"collect"}, "make a small core of the dump, and remove the dump",
+     [](Options &o, std::string_view) { o.extract = true; }},
     {"command", 'c', "LINE", OnlyOf{"shell"},
      "run this line instead of reading input, then end; may be given several times: the lines run in order",
      [](Options &o, std::string_view v) { o.commands.emplace_back(v); }, Several::all_count},
@@ -127,7 +139,8 @@ const Option own_options[] = {
      "text: colour headings and warnings: auto (default: on a terminal, unless $NO_COLOR), always or never", set_color,
      Several::last_counts, color_words},
     {"output", 'o', "FILE", Needs::file,
-     "write the answer to this file; for extract and export: the file to make; for watch: the folder for the cores",
+     "write the answer to this file; for extract, export and collect: the file to make; for watch: the folder for the "
+     "cores",
      [](Options &o, std::string_view v) { o.output = v; }},
     {"modules", 0, "DIR", Needs::target,
      "look here for module files that are not in the dump; may be given several times",

@@ -37,6 +37,8 @@ struct Options {
   std::vector<std::string> when;     // watch: conditions
   u64 every = 60, again = 0;         // watch: seconds
   u64 keep = 3;                      // watch: files
+  std::string kind = "heap";         // collect: of the dump
+  bool extract = false;              // collect: make a small core of it
   std::string html;                  // report: file to write the page to instead
   bool perf = false, progress = true, strict = false;
 };

@@ -1,0 +1,61 @@
+// DiagnosticsPort: the socket on which the runtime of a .NET process takes commands. Whoever may open the socket's
+// file, usually the process's own user, needs no other right. A search lists one folder; a command is one connection.
+// Waits no longer than it is asked to. One thread at a time. Linux and other POSIX hosts.
+#pragma once
+#include "base/host/local_socket.h"
+#include "dump/live/diagnostics_message.h"
+
+#include <functional>
+
+namespace dnheap {
+
+// How long to wait for a reply. `turn` is called several times a second, and may throw.
+struct Patience {
+  double seconds = 5; // 0 = no limit
+  std::function<void()> turn = {};
+};
+
+// A folder of sockets: its path for this process, and for the process that listens.
+struct PortFolder {
+  std::string path, inside;
+};
+
+class DiagnosticsPort {
+public:
+  explicit DiagnosticsPort(std::string path, PortFolder folder = {}) : path_(std::move(path)), folder_(folder) {}
+  DiagnosticsPort(std::string path, PortFolder folder, LocalSocket connection);
+
+  const std::string &path() const { return path_; }
+  // The process's folder for temporary files, which it may write to.
+  const PortFolder &folder() const { return folder_; }
+  // Throws Error if nothing accepts or answers in time, or if the answer is no reply; whatever `turn` throws.
+  DiagnosticsReply ask(DiagnosticsCommand command, Bytes payload, const Patience &patience = {});
+
+private:
+  LocalSocket connection();
+
+  std::string path_;
+  PortFolder folder_;
+  std::optional<LocalSocket> connection_; // that of the search, for the first command
+};
+
+struct PortSearch {
+  std::optional<DiagnosticsPort> port;
+  std::string why_not; // if there is none: one sentence that says what to do
+};
+
+// Never throws because of the process, which may have ended. Of several sockets, as ended processes leave them, takes
+// the one on which this process listens.
+PortSearch find_diagnostics_port(u64 pid);
+// The same in given folders; `id`: of the process, as it knows itself.
+PortSearch find_diagnostics_port(u64 pid, u64 id, const std::vector<PortFolder> &folders);
+
+// What a runtime says of its process. Empty texts: an older runtime does not say.
+struct PortProcess {
+  u64 pid = 0; // as the process knows itself
+  std::string command_line, os, architecture, assembly, version;
+};
+// Throws as ask() does.
+PortProcess ask_for_process(DiagnosticsPort &port, const Patience &patience = {});
+
+} // namespace dnheap
