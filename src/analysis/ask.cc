@@ -1,6 +1,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/missing_parts.h"
 #include "analysis/verb.h"
+#include "base/compressed_names.h"
 #include "base/nearest.h"
 #include "report/stored_rows.h"
 #include "snapshot/attached_process.h"
@@ -95,7 +96,7 @@ std::vector<std::string_view> passes_of(const Verb &verb, const Question &questi
     return {"write"}; // the plan is for a target
   const Plan plan = verb.plan(question);
   if (has_target) {
-    if (!of_process && (question.target.ends_with(".zst") || question.target.ends_with(".gz")))
+    if (!of_process && has_compressed_name(question.target))
       out.push_back("decompress");
     if (!of_process)
       out.push_back("open");

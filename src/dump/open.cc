@@ -56,7 +56,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
       return target;
     }
   throw Error("not a dump: " + what_else(file->bytes()) +
-              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz)");
+              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz, .xz, .lz4)");
 }
 
 } // namespace
