@@ -80,7 +80,8 @@ sqlite() {
 
 xz() {
   source_of xz-utils
-  by_cmake "$folder" -D ENABLE_NLS=OFF -D CREATE_XZ_SYMLINKS=OFF -D CREATE_LZMA_SYMLINKS=OFF
+  by_cmake "$folder" -D ENABLE_NLS=OFF -D BUILD_TESTING=OFF
+  rm -r "$to/bin" # its programs
 }
 
 lz4() {
