@@ -7,10 +7,10 @@ list(TRANSFORM c_words PREPEND ${PROJECT_SOURCE_DIR}/src/cli/)
 set(exported ${PROJECT_SOURCE_DIR}/src/c/exported.map)
 
 if(DNHEAP_STATIC AND NOT DNHEAP_C_WHOLE)
-  # The program links archives; Debian's of RE2 is for programs only (its thread-local variables are). So these four come as
+  # The program links archives; Debian's of RE2 is for programs only (its thread-local variables are). So these six come as
   # shared libraries here; whoever builds for a system without them gets the program alone.
   set(shared)
-  foreach(name zstd re2 z sqlite3)
+  foreach(name zstd re2 z lzma lz4 sqlite3)
     find_library(DNHEAP_SHARED_${name} lib${name}.so)
     mark_as_advanced(DNHEAP_SHARED_${name})
     if(NOT DNHEAP_SHARED_${name})

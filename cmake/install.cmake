@@ -43,9 +43,9 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/dnheapConfigVersion
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/dnheapDependencies.cmake ${CMAKE_CURRENT_BINARY_DIR}/dnheapConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/dnheapConfigVersion.cmake DESTINATION ${package_dir} COMPONENT development)
 
-set(needs "Requires: libzstd re2 zlib sqlite3")
+set(needs "Requires: libzstd re2 zlib liblzma liblz4 sqlite3")
 if(BUILD_SHARED_LIBS)
-  set(needs "Requires.private: libzstd re2 zlib sqlite3")
+  set(needs "Requires.private: libzstd re2 zlib liblzma liblz4 sqlite3")
 endif()
 file(RELATIVE_PATH prefix_from_here /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" prefix_from_here ${prefix_from_here})

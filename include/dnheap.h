@@ -95,8 +95,8 @@ typedef struct dnheap_options {
   void *context;                  /* for on_progress */
 } dnheap_options;
 
-/* Opens a dump: an ELF core, a Windows minidump, or one of these compressed with zstd or gzip. Cheap: reads the headers
- * now, the rest when it is asked for; decompresses a compressed file first. */
+/* Opens a dump: an ELF core, a Windows minidump, or one of these compressed with zstd, gzip, xz or lz4. Cheap: reads
+ * the headers now, the rest when it is asked for; decompresses a compressed file first. */
 DNHEAP_API int dnheap_open(const char *path, const dnheap_options *options, dnheap_snapshot **snapshot);
 /* Attaches to a process of this machine (Linux). The process stands still until dnheap_release_process(), until its
  * memory is copied, or until the snapshot is closed. */

@@ -78,6 +78,20 @@ sqlite() {
   cp "$folder/sqlite3.h" "$to/include/"
 }
 
+xz() {
+  source_of xz-utils
+  by_cmake "$folder" -D ENABLE_NLS=OFF -D BUILD_TESTING=OFF
+  rm -r "$to/bin" # its programs
+}
+
+lz4() {
+  source_of lz4
+  cd "$folder/lib"
+  compile_into "$to/lib/liblz4.a" -O3 -DXXH_NAMESPACE=LZ4_ -- lz4.c lz4hc.c lz4frame.c xxhash.c
+  cp lz4.h lz4hc.h lz4frame.h "$to/include/"
+  cd "$OLDPWD"
+}
+
 # Debian takes its tables out, and makes them anew.
 re2() {
   source_of re2
@@ -101,6 +115,8 @@ for_windows() {
     -D EVENT__DISABLE_SAMPLES=ON -D EVENT__DISABLE_BENCHMARK=ON -D EVENT__DISABLE_REGRESS=ON
   zstd
   sqlite
+  xz
+  lz4
 }
 
 # for_linux HOST: all others are Debian's packages. No exception passes through zstd and sqlite: what sqlite calls catches all (src/analysis/sql).
@@ -136,7 +152,7 @@ case $target in
 win-x64) for_windows ;;
 linux-x64) for_linux x86_64-linux-gnu ;;
 linux-arm64)
-  for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev zlib1g-dev libevent-dev libedit-dev libbsd-dev libmd-dev libncurses-dev libtinfo6 libgtest-dev librapidcheck-dev
+  for_architecture arm64 libfmt-dev libfmt9 nlohmann-json3-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev libevent-dev libedit-dev libbsd-dev libmd-dev libncurses-dev libtinfo6 libgtest-dev librapidcheck-dev
   for_linux aarch64-linux-gnu
   ;;
 *) echo "libraries: no such target: $target" >&2 && exit 2 ;;

@@ -17,5 +17,5 @@ list(JOIN DNHEAP_PKG_CONFIG_FOLDERS ":" DNHEAP_PKG_CONFIG_FOLDERS)
 # Of one runtime, winpthreads and libgcc included: the program is one file. No time stamps.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${CMAKE_EXE_LINKER_FLAGS_INIT}")
-# Of Windows 10, and C's own printf.
-add_compile_definitions(_WIN32_WINNT=0x0A00 __USE_MINGW_ANSI_STDIO=1)
+# Of Windows 10, and C's own printf; liblzma is no DLL.
+add_compile_definitions(_WIN32_WINNT=0x0A00 __USE_MINGW_ANSI_STDIO=1 LZMA_API_STATIC)

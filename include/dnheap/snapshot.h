@@ -49,6 +49,7 @@ struct OpenOptions {
   bool pause = true;                            // for a live process: stop its threads while it is read
   std::optional<std::uint32_t> runtime = {};    // the runtime to use, counted from 1, if a process has several
   bool record_reads = false;                    // for the verb `extract`
+  bool standard_input = false;                  // "-" as a path is the dump that standard input holds
   Progress *progress = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/answer_head.h"
 #include "analysis/missing_parts.h"
 #include "analysis/verb.h"
+#include "base/compressed_names.h"
 #include "base/nearest.h"
 #include "report/stored_rows.h"
 #include "snapshot/attached_process.h"
@@ -63,6 +64,25 @@ void check_words(const Verb &verb, const Question &question) {
   check_word("--table", question.table, verb.tables);
 }
 
+namespace {
+
+// Standard input is named "-" for once. Other commands name the file behind it, or, after a pipe, show where a name is
+// to stand; none of these can be run as it is, so there is no next one.
+report::Answer answer_about_input(const Verb &verb, const Snapshot &snapshot, Question question) {
+  const Target &target = snapshot.target();
+  question.target = target.is_stream ? "DUMP" : target.path;
+  report::Answer out = verb.answer(snapshot, question);
+  if (target.is_stream)
+    out.next_command.clear();
+  return out;
+}
+
+bool is_about_input(const Snapshot &snapshot, const Question &question) {
+  return snapshot.options().standard_input && (question.target == "-" || snapshot.target().is_stream);
+}
+
+} // namespace
+
 report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question) {
   check_words(verb, question);
   check_subject(verb, question);
@@ -74,7 +94,8 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     if (of.process() && verb.tells_resident)
       of.process()->look_at_resident();
     of.prepare(plan.first());
-    report::Answer out = verb.answer(of, question);
+    report::Answer out =
+        is_about_input(of, question) ? answer_about_input(verb, of, question) : verb.answer(of, question);
     add_missing_parts(of, parts_of(verb, plan), verb, out);
     add_stack_notes(of, out);
     if (verb.looks_for_framework && out.completeness && !of.runtime().types().knows_framework()) {
@@ -96,7 +117,9 @@ std::vector<std::string_view> passes_of(const Verb &verb, const Question &questi
     return {"write"}; // the plan is for a target
   const Plan plan = verb.plan(question);
   if (has_target) {
-    if (!of_process && (question.target.ends_with(".zst") || question.target.ends_with(".gz")))
+    if (!of_process && question.target == "-")
+      out.push_back("read input");
+    if (!of_process && has_compressed_name(question.target))
       out.push_back("decompress");
     if (!of_process)
       out.push_back("open");

@@ -102,6 +102,7 @@ SnapshotOptions State::inner(const OpenOptions &options) {
   out.max_memory = options.max_memory;
   out.runtime = options.runtime;
   out.record_reads = options.record_reads;
+  out.standard_input = options.standard_input;
   out.watch = watch(options.progress);
   return out;
 }

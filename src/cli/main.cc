@@ -199,12 +199,22 @@ std::string version_text() {
   return std::string("dnheap ") + library_version() + (commit.empty() ? "" : " (commit " + commit + ")") + "\n";
 }
 
+// What opens a dump more than once, or reads something else from standard input, cannot read a dump from there.
+void check_standard_input(const Options &options) {
+  if (std::ranges::find(options.targets, "-") == options.targets.end())
+    return;
+  if (find_command(*options.verb) || options.verb->takes_records || !options.html.empty())
+    throw UsageError(std::string(options.html.empty() ? options.verb->name : "--html") +
+                     " needs a file with a name; '-' is standard input");
+}
+
 int run(std::span<const std::string_view> arguments) {
   Options options = parse_options(arguments, verbs_and_commands());
   if (options.version || options.help) {
     print_text(options.version ? version_text() : help_for(options));
     return answered;
   }
+  check_standard_input(options);
   if (const Command *command = find_command(*options.verb))
     return run_command(command->run, options);
   if (!options.html.empty())

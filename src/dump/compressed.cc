@@ -4,6 +4,10 @@
 #include "base/host/mapping_faults.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "dump/decoders/gzip.h"
+#include "dump/decoders/lz4.h"
+#include "dump/decoders/xz.h"
+#include "dump/decoders/zstd.h"
 #include "dump/zstd_frames.h"
 
 #include <algorithm>
@@ -12,112 +16,53 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <utility>
-#include <zlib.h>
 #include <zstd.h>
-#include <zstd_errors.h>
 
 namespace dnheap {
 
 namespace {
 
-constexpr u64 step = 4 << 20;                          // bytes of input or output between two Progress updates
-constexpr u64 smallest_step = 64 << 10;                // for files smaller than `step`
-constexpr int largest_window = 27;                     // log2; larger windows need zstd's option --long
-constexpr u64 most_windows = u64{1} << largest_window; // bytes, for all threads together
-constexpr u64 reach = u64{256} << 20;                  // bytes of the compressed file searched for frames at a time
-constexpr u64 small = 32 << 20;                        // bytes, compressed or not: always goes into memory
-constexpr u64 share_of_memory = 4;                     // contents may take one quarter of the free memory
-constexpr u64 first_bytes = 1 << 20;                   // so many are decompressed first, to find the dump's own headers
-constexpr u64 least_slack = 64 << 20;                  // extra bytes accepted after the length from the headers
+constexpr u64 step = 4 << 20;           // bytes of input or output between two Progress updates
+constexpr u64 smallest_step = 64 << 10; // for files smaller than `step`
+constexpr u64 most_windows = u64{1} << ZstdDecoder::largest_window; // bytes, for all threads together
+constexpr u64 reach = u64{256} << 20; // bytes of the compressed file searched for frames at a time
+constexpr u64 small = 32 << 20;       // bytes, compressed or not: always goes into memory
+constexpr u64 share_of_memory = 4;    // contents may take one quarter of the free memory
+constexpr u64 first_bytes = 1 << 20;  // so many are decompressed first, to find the dump's own headers
+constexpr u64 least_slack = 64 << 20; // extra bytes accepted after the length from the headers
 
-bool is_zstd(Bytes file) {
-  std::optional<u32> magic = load_at<u32>(file, 0, ByteOrder::little);
-  constexpr u32 frame = 0xfd2fb528, skippable = 0x184d2a50; // the lowest 4 bits of the second may have any value
-  return magic && (*magic == frame || (*magic & ~u32{15}) == skippable);
+enum class Compression : u8 { none, zstd, gzip, xz, lz4 };
+
+// Frames to be skipped are the same in zstd and lz4: the first other one decides, and zstd if there is none.
+Compression compression_of(Bytes file) {
+  constexpr int most_skipped = 16;
+  constexpr u32 skippable = 0x184d2a50; // the lowest 4 bits may have any value
+  if (XzDecoder::begins(file))
+    return Compression::xz;
+  if (GzipDecoder::starts(file))
+    return Compression::gzip;
+  if (!ZstdDecoder::starts(file))
+    return Lz4Decoder::starts(file) ? Compression::lz4 : Compression::none;
+  Bytes rest = file;
+  for (int i = 0; i < most_skipped; ++i) {
+    const std::optional<u32> magic = load_at<u32>(rest, 0, ByteOrder::little);
+    const std::optional<u32> size = load_at<u32>(rest, 4, ByteOrder::little);
+    if (!magic || !size || (*magic & ~u32{15}) != skippable)
+      break;
+    rest = rest.subspan(std::min<u64>(rest.size(), u64{8} + *size));
+  }
+  return !ZstdDecoder::starts(rest) && Lz4Decoder::starts(rest) ? Compression::lz4 : Compression::zstd;
 }
 
-bool is_gzip(Bytes file) { return load_at<u16>(file, 0, ByteOrder::big) == 0x1f8b; }
-
-// One step of a decoder: consumes bytes at the front of `input`, fills the front of `output`.
-struct Step {
-  u64 written = 0;
-  bool ended = false; // a frame or member is complete; with an error: only its checksum is wrong
-  std::string error;
-};
-
-class Zstd {
-public:
-  static constexpr const char *name = "zstd";
-  static bool starts(Bytes rest) { return is_zstd(rest); }
-
-  Zstd() { ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, largest_window); }
-
-  Step run(Bytes &input, std::span<std::byte> output) {
-    // A call that meets damage returns no output at all, so give each call only what zstd wants next: a block, or the
-    // checksum.
-    ZSTD_inBuffer in{input.data(), std::min<u64>(input.size(), wanted_), 0};
-    ZSTD_outBuffer out{output.data(), output.size(), 0};
-    std::size_t result = ZSTD_decompressStream(context_.get(), &out, &in);
-    input = input.subspan(in.pos);
-    Step done{out.pos, result == 0, {}};
-    if (ZSTD_getErrorCode(result) == ZSTD_error_checksum_wrong) {
-      input = input.subspan(std::min<u64>(input.size(), wanted_));
-      ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
-      wanted_ = first_wanted;
-      return {0, true, ZSTD_getErrorName(result)};
-    }
-    wanted_ = result == 0 ? first_wanted : result; // an error ends the frame
-    if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
-      throw Error("compressed with a zstd window above 128 MiB: decompress it with zstd -d --long=31 first");
-    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
-      throw std::bad_alloc();
-    if (ZSTD_isError(result))
-      done.error = ZSTD_getErrorName(result);
-    return done;
+// Calls use() with the decoder of the file as its template argument.
+template <class Use> auto with_decoder(Bytes file, Use use) {
+  switch (compression_of(file)) {
+  case Compression::gzip: return use.template operator()<GzipDecoder>();
+  case Compression::xz: return use.template operator()<XzDecoder>();
+  case Compression::lz4: return use.template operator()<Lz4Decoder>();
+  default: return use.template operator()<ZstdDecoder>();
   }
-
-private:
-  static constexpr u64 first_wanted = 5; // the shortest start of a frame
-  u64 wanted_ = first_wanted;
-  struct Free {
-    void operator()(ZSTD_DCtx *context) const { ZSTD_freeDCtx(context); }
-  };
-  std::unique_ptr<ZSTD_DCtx, Free> context_{ZSTD_createDCtx()};
-};
-
-class Gzip {
-public:
-  static constexpr const char *name = "gzip";
-  static bool starts(Bytes rest) { return is_gzip(rest); }
-
-  Gzip() {
-    constexpr int any_window_with_gzip_header = 15 + 16;
-    if (inflateInit2(&stream_, any_window_with_gzip_header) != Z_OK)
-      throw Error("not enough memory to decompress");
-  }
-  ~Gzip() { inflateEnd(&stream_); }
-  Gzip(const Gzip &) = delete;
-  Gzip &operator=(const Gzip &) = delete;
-
-  Step run(Bytes &input, std::span<std::byte> output) {
-    uInt given = static_cast<uInt>(std::min<u64>(input.size(), step));
-    stream_.next_in = const_cast<Bytef *>(reinterpret_cast<const Bytef *>(input.data()));
-    stream_.avail_in = given;
-    stream_.next_out = reinterpret_cast<Bytef *>(output.data());
-    stream_.avail_out = static_cast<uInt>(output.size());
-    int result = inflate(&stream_, Z_NO_FLUSH);
-    input = input.subspan(given - stream_.avail_in);
-    Step done{output.size() - stream_.avail_out, result == Z_STREAM_END, {}};
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-      done.error = stream_.msg ? stream_.msg : "not valid";
-    if (done.ended)
-      inflateReset(&stream_);
-    return done;
-  }
-
-private:
-  z_stream stream_{};
-};
+}
 
 // The offset where a mapped file becomes unreadable, and why.
 struct Loss {
@@ -140,8 +85,8 @@ std::optional<Loss> first_loss(Bytes file) {
 template <class Decoder> class Decompression {
 public:
   // Begins at `from`, where a frame starts; returns at most `most` bytes.
-  Decompression(Bytes file, u64 from, u64 most)
-      : file_(file), rest_(file.subspan(from)), left_(most), ended_(from > 0) {}
+  Decompression(Bytes file, u64 from, u64 most, unsigned threads)
+      : decoder_(threads), file_(file), rest_(file.subspan(from)), left_(most), ended_(from > 0) {}
 
   // Returns the next bytes, as many as fit; fewer at the end.
   u64 fill(std::span<std::byte> buffer, const Watch &watch) {
@@ -184,7 +129,7 @@ private:
                            Decoder::name);
       return 0;
     }
-    Step done = decoder_.run(rest_, buffer.first(std::min<u64>(buffer.size(), left_)));
+    const DecoderStep done = decoder_.run(rest_, buffer.first(std::min<u64>(buffer.size(), left_)));
     if (u64 now = count_losses(); now != losses_) {
       loss_ = first_loss(file_);
       losses_ = now;
@@ -198,8 +143,9 @@ private:
           "a checksum before byte {} of {} does not match the {} data: any of the decompressed bytes may be wrong",
           file_.size() - rest_.size(), file_.size(), Decoder::name);
     else if (!done.error.empty())
-      problem_ = fmt::format("are damaged at or before byte {} of {} ({})", at, file_.size(), done.error);
-    else if (!ended_ && rest_.empty() && done.written < std::min<u64>(buffer.size(), left_))
+      problem_ = fmt::format("are damaged at or before byte {} of {} ({})", file_.size() - rest_.size(), file_.size(),
+                             done.error);
+    else if (!ended_ && !done.repeats && rest_.empty() && done.written < std::min<u64>(buffer.size(), left_))
       problem_ = fmt::format("are cut off: the file ends at byte {}", file_.size());
     is_over_ = !problem_.empty();
     damaged_ |= !lost && !done.error.empty();
@@ -249,7 +195,7 @@ private:
 // a small file's decompression, and grow, since many small steps would each start a thread.
 template <class Decoder, class Out>
 Decompressed decompress_from(Bytes file, u64 from, u64 most, Out &out, unsigned threads, const Watch &watch) {
-  Decompression<Decoder> decompression(file, from, most - out.size());
+  Decompression<Decoder> decompression(file, from, most - out.size(), threads);
   std::vector<std::byte> next(std::clamp(file.size(), smallest_step, step)), last;
   u64 filled = 0, to_write = 0;
   do {
@@ -324,7 +270,7 @@ private:
 
 // Each thread has its own.
 struct FrameDecoder {
-  Zstd decoder;
+  ZstdDecoder decoder;
   std::vector<std::byte> buffer;
 
   // Decompresses to the frame's place: directly if its size is stated, else through the buffer. Returns false if the
@@ -356,7 +302,7 @@ private:
     for (u64 size = 0;;) {
       watch.check();
       const std::span<std::byte> room = std::span(buffer).subspan(keeps ? size : 0);
-      const Step done = decoder.run(rest, room);
+      const DecoderStep done = decoder.run(rest, room);
       if (!done.error.empty() || done.written > most - size)
         return std::nullopt;
       take(size, Bytes(room).first(done.written));
@@ -392,7 +338,7 @@ template <class Out> u64 decompress_frames(Bytes file, u64 most_out, Out &out, u
         if (places.is_behind_stop(i))
           return;
         if (!decoders[worker]->decompress(frames[i], i, places, out, watch)) {
-          decoders[worker]->decoder = Zstd();
+          decoders[worker]->decoder = ZstdDecoder();
           places.stop_at(i);
         } else if (watch.progress) {
           watch.progress->done += frames[i].bytes.size();
@@ -414,16 +360,16 @@ template <class Out> u64 decompress_frames(Bytes file, u64 most_out, Out &out, u
 
 template <class Out>
 Decompressed decompress_to(Bytes file, u64 most_out, Out &out, unsigned threads, const Watch &watch) {
-  if (!is_zstd(file))
-    return decompress_from<Gzip>(file, 0, most_out, out, threads, watch);
-  const u64 from = decompress_frames(file, most_out, out, threads, watch);
-  return decompress_from<Zstd>(file, from, most_out, out, threads, watch);
+  const u64 from =
+      compression_of(file) == Compression::zstd ? decompress_frames(file, most_out, out, threads, watch) : 0;
+  return with_decoder(
+      file, [&]<class Decoder>() { return decompress_from<Decoder>(file, from, most_out, out, threads, watch); });
 }
 
 // Returns the largest output to accept.
 template <class Decoder> u64 most_of(Bytes file, const DecompressionLimits &limits) {
   std::vector<std::byte> first(first_bytes);
-  first.resize(Decompression<Decoder>(file, 0, first.size()).fill(first, {}));
+  first.resize(Decompression<Decoder>(file, 0, first.size(), 1).fill(first, {}));
   const u64 length = limits.length_of(first);
   return length == 0 ? first_bytes : add_clamped(length, std::max(length / 4, least_slack));
 }
@@ -479,59 +425,20 @@ Decompressed decompress_to_file(Bytes file, u64 most_out, const std::string &tem
 
 } // namespace
 
-struct Compressor::State {
-  std::function<void(Bytes)> to;
-  ZSTD_CCtx *context = ZSTD_createCCtx();
-  std::vector<std::byte> out = std::vector<std::byte>(ZSTD_CStreamOutSize());
-
-  ~State() { ZSTD_freeCCtx(context); }
-
-  // Returns true when all output has been passed on.
-  bool run(ZSTD_inBuffer &in, ZSTD_EndDirective what) {
-    ZSTD_outBuffer part{out.data(), out.size(), 0};
-    std::size_t left = ZSTD_compressStream2(context, &part, &in, what);
-    if (ZSTD_isError(left))
-      throw Error(std::string("cannot compress: ") + ZSTD_getErrorName(left));
-    to(Bytes(out).first(part.pos));
-    return left == 0;
-  }
-};
-
-Compressor::Compressor(std::function<void(Bytes)> to) : state_(std::make_unique<State>()) {
-  state_->to = std::move(to);
-  if (!state_->context)
-    throw Error("not enough memory to compress");
-  ZSTD_CCtx_setParameter(state_->context, ZSTD_c_checksumFlag, 1);
-}
-
-Compressor::~Compressor() = default;
-
-void Compressor::write(Bytes bytes) {
-  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-  while (in.pos < in.size)
-    state_->run(in, ZSTD_e_continue);
-}
-
-void Compressor::finish() {
-  ZSTD_inBuffer in{nullptr, 0, 0};
-  while (!state_->run(in, ZSTD_e_end)) {
-  }
-}
-
-bool is_compressed(Bytes file) { return is_zstd(file) || is_gzip(file); }
+bool is_compressed(Bytes file) { return compression_of(file) != Compression::none; }
 
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
                         const DecompressionLimits &limits) {
   Timer timer(watch, "decompress", file.size());
   MappedFile::will_read(file);
   if (temp_dir.empty()) {
-    if (is_zstd(file))
+    if (compression_of(file) == Compression::zstd)
       if (std::shared_ptr<const MappedFile> small_one = decompress_small(file, watch))
         return {small_one, {}};
   }
   u64 most_out = ~u64{0};
   if (limits.length_of)
-    most_out = is_zstd(file) ? most_of<Zstd>(file, limits) : most_of<Gzip>(file, limits);
+    most_out = with_decoder(file, [&]<class Decoder>() { return most_of<Decoder>(file, limits); });
   if (temp_dir.empty()) {
     const u64 most = limits.most_in_memory.value_or(memory_left().value_or(0) / share_of_memory);
     if (std::optional<Decompressed> out = decompress_in_memory(file, most, most_out, threads, watch))

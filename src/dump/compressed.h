@@ -1,8 +1,7 @@
-// Compression of written files, and decompression of whole dumps: zstd and gzip, recognised by their first bytes, not
-// by the name. Contents that take no more than a quarter of the free memory go into memory, larger ones into a
-// temporary file. Apart from the contents, decompression takes at most about 140 MiB (the largest zstd window accepted,
-// or as much for the windows of all threads together), whatever the file claims. For dump/open.cc and
-// snapshot/extract.cc.
+// Decompression of whole dumps: zstd, gzip, xz and lz4 (frames), recognised by their first bytes, not by the name.
+// Contents that take no more than a quarter of the free memory go into memory, larger ones into a temporary file. Apart
+// from the contents, decompression takes at most about 150 MiB (the largest zstd window or xz dictionary accepted, or
+// as much for those of all threads together), whatever the file claims. For dump/open.cc.
 #pragma once
 #include "base/host/host.h"
 #include "base/watch.h"
@@ -12,20 +11,6 @@
 #include <optional>
 
 namespace dnheap {
-
-// Compresses everything given to it into one zstd frame with a checksum, and passes the output on.
-class Compressor {
-public:
-  explicit Compressor(std::function<void(Bytes)> to);
-  ~Compressor();
-
-  void write(Bytes bytes);
-  void finish();
-
-private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 struct Decompressed {
   std::shared_ptr<const MappedFile> file;
@@ -44,9 +29,10 @@ struct DecompressionLimits {
 };
 
 // `file` must be compressed. It may have several frames or members one after the other, as the tools write them. All
-// threads decompress zstd frames, except large ones that do not state their content's size (pzstd's are small). From a
-// file that is cut off or damaged it returns the readable part (everything, if only a checksum is wrong) and a note; it
-// throws Error if nothing is readable. Progress counts compressed bytes. `temp_dir`: if given, always decompresses into
+// threads decompress zstd frames, except large ones that do not state their content's size (pzstd's are small), and the
+// blocks of xz streams that have several. From a file that is cut off or damaged it returns the readable part
+// (everything, if only a checksum is wrong, except that of an lz4 block) and a note; it throws Error if nothing is
+// readable. Progress counts compressed bytes. `temp_dir`: if given, always decompresses into
 // a file there.
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
                         const DecompressionLimits &limits = {});

@@ -3,6 +3,7 @@
 #include "base/host/file_time.h"
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
+#include "base/host/standard_input.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
 #include "dump/minidump.h"
@@ -32,7 +33,7 @@ u64 length_of_dump(Bytes first) {
 }
 
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
-                                    const OpenOptions &options, const Watch &watch) {
+                                    const OpenOptions &options, const Watch &watch, bool has_name = true) {
   std::string note;
   bool damaged = false;
   if (is_compressed(file->bytes())) {
@@ -48,7 +49,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
       target->path = path;
-      if (!target->taken && !target->extraction) // an extracted core is younger than its dump
+      if (!target->taken && !target->extraction && has_name) // an extracted core is younger than its dump
         if (const std::optional<u64> seconds = modified_at(path))
           target->taken = TakenAt{*seconds, TakenAt::Clock::file};
       if (!note.empty())
@@ -56,12 +57,45 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
       return target;
     }
   throw Error("not a dump: " + what_else(file->bytes()) +
-              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz)");
+              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz, .xz, .lz4)");
+}
+
+std::shared_ptr<const MappedFile> read_stream(const OpenOptions &options, const Watch &watch) {
+  Timer timer(watch, "read input");
+  TemporaryFile out(options.temp_dir, "the dump from standard input");
+  read_standard_input(
+      [&](Bytes part) {
+        out.write(part);
+        if (watch.progress)
+          watch.progress->done = out.size();
+      },
+      [&] { watch.check(); });
+  timer.bytes(out.size());
+  if (out.size() == 0)
+    throw Error("it is empty: the program that writes the dump wrote nothing");
+  return out.map();
+}
+
+std::unique_ptr<Target> open_stream(const OpenOptions &options, const Watch &watch) {
+  const std::string name = "standard input";
+  try {
+    std::unique_ptr<Target> out = open_mapped(name, read_stream(options, watch), options, watch, false);
+    out->is_stream = true;
+    return out;
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &error) {
+    throw Error(name + ": " + error.what());
+  }
 }
 
 } // namespace
 
 std::unique_ptr<Target> open_dump(const std::string &path, const OpenOptions &options, const Watch &watch) {
+  if (is_standard_input(path, options)) {
+    const std::string file = file_at_standard_input();
+    return file.empty() ? open_stream(options, watch) : open_dump(file, options, watch);
+  }
   std::shared_ptr<const MappedFile> file = MappedFile::open(path);
   try {
     return open_mapped(path, file, options, watch);

@@ -42,11 +42,8 @@ constexpr Signature signatures[] = {
     {"KDUMP   ", "a dump of Linux' kernel, not of a process"},
     {"PK\x03\x04", "a zip archive", "unzip it, and open what is in it"},
     {"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it, and open what is in it"},
-    {"\xfd"
-     "7zXZ\0"sv,
-     "compressed by xz", "xz -d decompresses it"},
     {"BZh", "compressed by bzip2", "bzip2 -d decompresses it"},
-    {"\x04\x22\x4d\x18", "compressed by lz4", "lz4 -d decompresses it"},
+    {"\x02\x21\x4c\x18", "compressed by lz4 -l, in its legacy format", "lz4 -d decompresses it"},
     {"ustar", "a tar archive", "unpack it, and open what is in it", 257},
     {"<!DOCTYPE", "a web page", "the download went wrong"},
     {"<html", "a web page", "the download went wrong"},

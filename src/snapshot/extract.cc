@@ -1,7 +1,7 @@
 #include "snapshot/extract.h"
 
 #include "base/host/host.h"
-#include "dump/compressed.h"
+#include "dump/compressor.h"
 #include "snapshot/extracted_bytes.h"
 
 #include <algorithm>

@@ -6,6 +6,8 @@
 #include "image/symbol_name.h"
 #include "snapshot/snapshot.h"
 
+#include <algorithm>
+
 namespace dnheap {
 
 namespace {
@@ -23,8 +25,8 @@ std::string NativeFunctions::find(const Module &module, Address ip, bool is_retu
   if (!is_new)
     return known->second;
   const Files &files = files_of(module);
-  for (const auto &file : files.of)
-    if (const std::optional<ElfFunction> found = find_elf_function(file->bytes(), ip - is_return - files.bias)) {
+  for (const SymbolFile &file : files.of)
+    if (const std::optional<ElfFunction> found = file.find_function(ip - is_return - files.bias)) {
       known->second =
           printable(readable_symbol(found->name), longest_function_name) + "+" + hex(ip - files.bias - found->start);
       break;
@@ -54,7 +56,8 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
   for (const std::string &path : paths)
     if (std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
         file && elf_section_build_id(file->bytes()) == id) {
-      known->second.of.push_back(std::move(file));
+      known->second.of.emplace_back(std::move(file), std::min(left_, SymbolFile::most_decompressed));
+      left_ -= known->second.of.back().decompressed_bytes();
       if (path == module.path || path.ends_with(module.path)) // further candidates are the same file
         break;
     }

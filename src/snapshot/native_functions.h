@@ -1,10 +1,11 @@
 // NativeFunctions: names the function of a native module that contains an address. It uses the symbols of the module's
-// file, or of a debug file that was found already, beside the module, or in folders that the user named; only if its
-// build id is the module's. A file is mapped when its module is first asked about; its symbols are searched once for
-// each address. ELF only. Not for several threads at once.
+// file (.gnu_debugdata included), or of a debug file that was found already, beside the module, or in folders that the
+// user named; only if its build id is the module's. A file is mapped when its module is first asked about; its symbols
+// are searched once for each address. ELF only. Not for several threads at once.
 #pragma once
 #include "base/host/host.h"
 #include "snapshot/files/module_folders.h"
+#include "snapshot/files/symbol_file.h"
 #include "target/target.h"
 
 #include <map>
@@ -27,7 +28,7 @@ public:
 
 private:
   struct Files {
-    std::vector<std::shared_ptr<const MappedFile>> of; // debug files first
+    std::vector<SymbolFile> of; // debug files first
     u64 bias = 0;
   };
   const Files &files_of(const Module &module);
@@ -35,6 +36,7 @@ private:
   const Snapshot &snapshot_;
   ModuleFolders symbols_, modules_;
   std::map<const Module *, Files> files_;
+  u64 left_ = u64{256} << 20; // bytes that may still be decompressed, for all files together
   std::map<std::pair<Address, bool>, std::string> known_;
 };
 

@@ -70,6 +70,7 @@ Snapshot::~Snapshot() = default;
 std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const SnapshotOptions &options) {
   OpenOptions open_options;
   open_options.temp_dir = options.temp_dir;
+  open_options.standard_input = options.standard_input;
   open_options.threads = options.threads ? options.threads : processor_count();
   for (int tries = 1;; ++tries) {
     u64 losses = count_losses(), lost_before = find_lost_bytes().size();
@@ -79,15 +80,16 @@ std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const Snapshot
     } catch (const Interrupted &) {
       throw;
     } catch (const Error &) {
-      if (count_losses() == losses || tries == most_tries)
+      if (count_losses() == losses || tries == most_tries || is_standard_input(path, open_options))
         throw;
       continue;
     }
     std::vector<LostBytes> lost = find_lost_bytes();
     if (lost.size() == lost_before)
       return out;
-    // Headers and module files read so far may be wrong. A file that was cut is opened again as it is now.
-    if (tries < most_tries)
+    // Headers and module files read so far may be wrong. A file that was cut is opened again as it is now; a pipe is
+    // read once.
+    if (tries < most_tries && !is_standard_input(path, open_options))
       continue;
     for (const LostBytes &l : lost)
       out->add_note(l.reason);

@@ -39,6 +39,7 @@ struct SnapshotOptions {
   u64 max_memory = 0;                      // limit for the copy of a live process; 0 = none
   std::optional<u32> runtime;              // the runtime to use, counted from 1, if a process has several
   bool record_reads = false;               // for extract_core(): see snapshot/extract.h
+  bool standard_input = false;             // the path "-" is the dump that standard input holds
   RuntimeHints hints;
   Watch watch;
 };

@@ -99,9 +99,10 @@ struct Target {
   // True if contents of objects are zeros, as the core was extracted in that way.
   bool has_blanked_values() const { return extraction && extraction->values_blanked; }
 
-  std::string path;      // as the user named it
-  std::string container; // "elf-core", "minidump", "macho-core", "process"
-  std::string dump_kind; // from the container, may be empty: the writer of an ELF core, the kind of a minidump
+  std::string path;       // as the user named it
+  bool is_stream = false; // it came through standard input: no command can name it again
+  std::string container;  // "elf-core", "minidump", "macho-core", "process"
+  std::string dump_kind;  // from the container, may be empty: the writer of an ELF core, the kind of a minidump
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
   u64 pid = 0;           // 0 = unknown

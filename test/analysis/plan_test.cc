@@ -220,8 +220,10 @@ TEST(Plan, OnlyWhatTheQuestionNeeds) {
   question.target = "core";
   EXPECT_EQ(passes_of(stat, question, false), (Names{"open", "module files", "runtime", "segments", "walk", "write"}));
   EXPECT_EQ(passes_of(stat, question, true), (Names{"module files", "runtime", "segments", "walk", "rows", "write"}));
-  question.target = "core.zst";
-  EXPECT_EQ(passes_of(stat, question, false).front(), "decompress");
+  for (const char *name : {"core.lz4", "core.xz", "core.gz", "core.zst"}) {
+    question.target = name;
+    EXPECT_EQ(passes_of(stat, question, false).front(), "decompress");
+  }
   question.life = Life::dead;
   EXPECT_EQ(passes_of(stat, question, false).size(), 11u);
   const Names of_process = passes_of(stat, question, true);

@@ -1,6 +1,7 @@
 // Compressed files that fail while they are read.
 #include "base/host/mapping_faults.h"
 #include "dump/compressed.h"
+#include "dump/compressor.h"
 #include "dump/zstd_frames.h"
 #include "support/run.h"
 #include "support/zstd.h"

@@ -11,9 +11,12 @@
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"
 #include "support/eh_frame_writer.h"
+#include "support/lz4.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
+#include "support/xz.h"
+#include "support/zstd.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -180,6 +183,16 @@ void add_records(Seeds &seeds) {
   seeds.add("budget_fuzz", std::as_bytes(std::span(budget)));
 }
 
+void add_compressed(Seeds &seeds) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += std::to_string(i * i);
+  for (const std::string &packed : {zstd(text), xz(text), xz({"a", text, "b"}), xz_of_threads(text), lz4(text),
+                                    lz4(text, {.linked = false, .block_checksums = true, .states_size = true}),
+                                    xz("a") + xz("b"), lz4("a") + lz4("")})
+    seeds.add("compressed_fuzz", std::as_bytes(std::span(packed)));
+}
+
 void add_messages(Seeds &seeds) {
   const std::string_view messages =
       R"({"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-11-25"}}
@@ -199,6 +212,7 @@ int main(int argc, char **argv) {
     return 2;
   try {
     Seeds seeds(argv[1]);
+    add_compressed(seeds);
     add_messages(seeds);
     add_synthetic(seeds);
     add_windows(seeds);

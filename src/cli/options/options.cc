@@ -150,7 +150,8 @@ private:
 
   static bool is_file_name(std::string_view word) {
     std::error_code ignored;
-    return word.find_first_of("/\\.") != std::string_view::npos || std::filesystem::exists(word, ignored);
+    return word == "-" || word.find_first_of("/\\.") != std::string_view::npos ||
+           std::filesystem::exists(word, ignored);
   }
 
   [[noreturn]] void unknown_verb() const {
@@ -189,6 +190,8 @@ private:
       throw UsageError((options_.verb->takes_several ? "which dumps? " : "which dump? ") + usage);
     options_.targets.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
     words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(files));
+    if (std::ranges::count(options_.targets, "-") > 1)
+      throw UsageError("'-', standard input, can be read once");
     if (std::ranges::any_of(options_.targets, &std::string::empty))
       throw UsageError("a file's name is empty; " + usage);
     if (files)
@@ -332,6 +335,7 @@ OpenOptions open_options(const Options &options, Progress &progress) {
   out.threads = options.threads;
   out.runtime = options.runtime;
   out.record_reads = options.verb->records_reads;
+  out.standard_input = std::ranges::count(options.targets, "-") == 1;
   out.pause = options.pause;
   out.max_memory = options.max_memory;
   out.progress = &progress;
