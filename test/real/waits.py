@@ -417,8 +417,8 @@ def circles(dnheap, path, said):
     found = [(sorted(ids.get(one["os_id"]) for one in row["cycle"]), sorted(one["waits_for"] for one in row["cycle"] if one["waits_for"]))
              for row in answer["deadlocks"]]
     expected = [(sorted(one["threads"]), sorted(address(said, label) for label in one["on"])) for one in said["deadlocks"]]
-    if not are_waits_objects(said):  # what a mutex is in is inferred, and a Join is not known
-        expected = [one for one in expected if "Joiner" not in one[0] and "Mutex" not in one[0][0]]
+    if not are_waits_objects(said):  # what a mutex is in is inferred
+        expected = [one for one in expected if "Mutex" not in one[0][0]]
         return differences("deadlocks", [one for one in found if one in expected], expected)
     problems = differences("deadlocks", found, expected)
     problems += [f"inferred: {row['text']}" for row in answer["deadlocks"] if row["grounds"] != "runtime"]

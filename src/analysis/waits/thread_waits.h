@@ -30,7 +30,7 @@ struct ThreadWait {
   bool has_limit = false;          // it ends after some time in any case, as far as records or its methods show it
   bool is_limit_unknown = false;   // unknown whether it has a time limit or can be cancelled
   bool is_for_any = false;         // it waits for several objects, and goes on as soon as one of them is signaled
-  std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers
+  std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers; or that is joined
 };
 
 // A member of a circle: a thread, or a task that some thread or task waits for.

@@ -74,13 +74,10 @@ private:
   bool awaits_semaphore(TaskNumber task, Address semaphore) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
-  // True if it matters who waits for the end of a thread: if somebody may wait for something that the waiting thread
-  // holds. Unless .NET's wait subsystem records waits for the end of a thread, only methods show them.
-  bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
-  std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;
   bool has_limit(Node node);
   bool is_limit_unknown(Node node) const;
+  bool may_be_limited_join(Node node) const;
   bool waits_for_any(TaskNumber task) const;
   std::vector<TaskNumber> awaited_by(TaskNumber task) const;
   std::vector<TaskNumber> tasks_in_circles() const;
