@@ -137,7 +137,7 @@ def locks(dnheap, path, said):
     problems += waiting(dnheap, path, answer, ids, said["new_locks"])
     place = targets.place("waits", "Locks.cs", "// both stand here")
     problems += verdict(dnheap, path, "deadlock", "Deadlock: threads First and Second wait for each other",
-                        f"First waits for a lock in Locks.TakeBoth {place}; Second waits for a lock in Locks.TakeBoth {place}.")
+                        f"First waits for a lock (LockB) in Locks.TakeBoth {place}; Second waits for a lock (LockA) in Locks.TakeBoth {place}.")
     circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
     wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
     problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]

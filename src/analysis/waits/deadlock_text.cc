@@ -1,5 +1,6 @@
 #include "analysis/waits/deadlock_text.h"
 
+#include "analysis/names/compiled_names.h"
 #include "analysis/threads/thread_text.h"
 #include "base/text.h"
 #include "runtime/facts/thread_details.h"
@@ -93,6 +94,11 @@ std::string DeadlockText::method_of(TaskNumber task) {
   return machine ? machine->method : tasks_.delegate_method(task);
 }
 
+std::string DeadlockText::method_in_source(TaskNumber task) {
+  const std::string method = task != no_task ? method_of(task) : "";
+  return method.starts_with("System.Threading.Tasks.") ? "" : method_in_words(method);
+}
+
 std::string DeadlockText::object(Address object) {
   if (locks_.constructed.contains(object))
     return "the static constructor of " + type_name(object);
@@ -167,18 +173,32 @@ std::string DeadlockText::short_name(u32 thread) const {
   return own.empty() ? thread_number(thread) : own;
 }
 
+// A task and the thread that runs it are one party: "Loader", "Shop.Cart.Pay", ".NET TP Worker (Shop.Cart.Pay)".
+std::vector<std::string> DeadlockText::parties(const Circle &circle) {
+  std::vector<std::string> out;
+  for (u64 i = 0; i < circle.size(); ++i) {
+    const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()],
+                     &next = circle[(i + 1) % circle.size()];
+    auto runs = [](const WaitingOne &task, const WaitingOne &thread) {
+      return !task.thread && !task.waits_for && thread.thread;
+    };
+    if (runs(one, next))
+      continue;
+    const std::string method = runs(before, one) ? task_method(before.task) : "";
+    std::string called = one.thread ? short_name(*one.thread) + (method.empty() ? "" : " (" + method + ")")
+                                    : method_in_source(tasks_.find(one.task));
+    if (!called.empty())
+      out.push_back(std::move(called));
+  }
+  return out;
+}
+
 std::string DeadlockText::brief(const Circle &circle) {
   constexpr u64 shown = 4;
-  std::vector<std::string> names;
-  u64 threads = 0;
-  for (const WaitingOne &one : circle) {
-    const TaskNumber task = one.thread ? no_task : tasks_.find(one.task);
-    std::string called = one.thread ? short_name(*one.thread) : task != no_task ? method_of(task) : "";
-    threads += one.thread.has_value();
-    if (!called.empty())
-      names.push_back(std::move(called));
-  }
-  std::string out = threads == circle.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
+  const std::vector<std::string> names = parties(circle);
+  const u64 threads = static_cast<u64>(
+      std::count_if(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.thread.has_value(); }));
+  std::string out = threads == names.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
   for (u64 i = 0; i < std::min<u64>(names.size(), shown); ++i)
     out += (!i ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
   if (names.size() > shown)
