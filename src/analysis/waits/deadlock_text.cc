@@ -32,6 +32,10 @@ bool DeadlockText::has_collection(const Circle &circle) const {
                      [&](const WaitingOne &one) { return locks_.collections.contains(one.waits_for); });
 }
 
+bool DeadlockText::has_context(const Circle &circle) {
+  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_for_context; });
+}
+
 bool DeadlockText::ends_by_itself(const Circle &circle) {
   return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
 }
@@ -128,6 +132,8 @@ std::string DeadlockText::words(const Circle &circle) {
       out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
+    else if (one.is_for_context)
+      out += " is queued on " + object(one.waits_for) + ", the SynchronizationContext of " + who(next);
     else if (one.grounds == Grounds::static_field)
       out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", and " +
              who(next) + " is in that method";
@@ -158,6 +164,10 @@ std::string DeadlockText::words(const Circle &circle) {
                       : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
              is_of_semaphore = has(circle, LockKind::semaphore);
+  if (!is_of_mutex && !is_of_semaphore && has_context(circle))
+    return out +
+           ". Nothing records which thread runs what is queued there: it is inferred that this thread does, since "
+           "no other one has that SynchronizationContext as its own";
   out += ". ";
   if (is_of_semaphore)
     out += is_of_collection ? "A collection does not record who adds to it, or takes from it"
@@ -203,7 +213,14 @@ std::string DeadlockText::brief(const Circle &circle) {
     out += (!i ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
   if (names.size() > shown)
     out += fmt::format(" and {} more", names.size() - shown);
-  return out + (names.size() < 2 ? " waits for itself" : " wait for each other");
+  out += names.size() < 2 ? " waits for itself" : " wait for each other";
+  for (u64 i = 0; i < circle.size(); ++i)
+    if (const WaitingOne &next = circle[(i + 1) % circle.size()]; circle[i].is_for_context && next.thread) {
+      const std::string method = task_method(circle[i].task);
+      return out + ": " + (method.empty() ? "a method" : method) + " is queued on the SynchronizationContext (" +
+             type_name(circle[i].waits_for) + ") of " + short_name(*next.thread);
+    }
+  return out;
 }
 
 } // namespace dnheap

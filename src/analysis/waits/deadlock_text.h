@@ -47,6 +47,7 @@ private:
   std::vector<std::string> parties(const Circle &circle);
   bool has(const Circle &circle, LockKind kind) const;
   bool has_collection(const Circle &circle) const;
+  static bool has_context(const Circle &circle);
 
   const Runtime &runtime_;
   Tasks &tasks_;

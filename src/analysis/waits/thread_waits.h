@@ -42,6 +42,8 @@ struct WaitingOne {
   // finalizers.
   Address waits_for = 0;
   bool is_for_finalizers = false;
+  // Its next step is queued on `waits_for`, a SynchronizationContext of which the next member is the thread.
+  bool is_for_context = false;
   Grounds grounds = Grounds::runtime; // how we know that the next member holds `waits_for`, or is it
   Address through = 0;                // an object through which the next member refers to `waits_for`
   std::string method;                 // the next member's method that refers to it; empty: unknown

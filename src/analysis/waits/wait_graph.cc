@@ -17,7 +17,8 @@ WaitGraph::WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &task
                      const SemaphoreWaits &semaphore_waits, const std::vector<ThreadWait> &waits,
                      const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
-      running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks, semaphore_waits) {
+      running_(running), children_(tasks.children()), queued_(find_queued_steps(snapshot, locks, tasks, waits)),
+      holders_(snapshot, locks, tasks, semaphore_waits) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
@@ -113,6 +114,8 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
     for (u32 thread : on->second)
       if (!waits_for(thread, tasks_.address(task)))
         out.push_back({thread, 0, Grounds::stack, nullptr});
+  if (auto step = queued_.find(task); out.empty() && step != queued_.end())
+    out.push_back({step->second.thread, step->second.context, Grounds::reference, nullptr});
   return out;
 }
 
@@ -414,6 +417,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     const Edge *taken = &steps[i].edges[steps[i].next - 1];
     one.waits_for = taken->by;
     one.grounds = taken->grounds;
+    one.is_for_context = !one.thread && queued_.contains(task_of(steps[i].node)) && is_thread(taken->to) && taken->by;
     one.is_for_finalizers = one.thread && !one.waits_for && waits_for_finalizers(*one.thread);
     one.has_limit = has_limit(steps[i].node);
     one.is_limit_unknown = is_limit_unknown(steps[i].node);

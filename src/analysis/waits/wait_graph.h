@@ -3,6 +3,7 @@
 // only if everybody who may have taken a permit waits, without a time limit, for somebody who waits as well. Looks at
 // the tasks and semaphores that are waited for, each once. Not for several threads at once.
 #pragma once
+#include "analysis/waits/context_queues.h"
 #include "analysis/waits/semaphore_holders.h"
 #include "analysis/waits/semaphore_waits.h"
 #include "analysis/waits/thread_waits.h"
@@ -92,6 +93,7 @@ private:
   const std::vector<ThreadWait> &waits_;
   const RunningTasks &running_;
   const TaskPairs children_; // tasks that wait for their children, sorted
+  const std::map<TaskNumber, QueuedStep> queued_;
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread
