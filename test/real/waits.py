@@ -15,6 +15,7 @@
     collections   deadlocks over BlockingCollections; collections-fine: the same waits where somebody goes on
     gate, gate-lost, gate-threads  many callers before one semaphore; gates-fine: callers that wait as is usual
     takers        who has taken a semaphore, and who only refers to it
+    joined, constructed, screen, readers  a deadlock by Thread.Join, by a static constructor's task, over a SynchronizationContext; readers that a dozen threads wait for
     mutexes, task-circle  one of the deadlocks of hangs alone, which the report must find
     hangs         deadlocks by static fields, Mutex and tasks alone; a lock that a dozen threads wait for
     combined      calls behind WhenAll, WhenAny, ContinueWith and Unwrap: each counted once
@@ -37,7 +38,7 @@ import runtimes
 import targets
 
 COUNTS = {"async": "10000", "gate": "40000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "collections", "collections-fine", "gate", "gate-lost", "gate-threads", "gates-fine", "takers", "hangs", "mutexes", "task-circle", "combined", "library") for major in runtimes.MAJORS]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "collections", "collections-fine", "gate", "gate-lost", "gate-threads", "gates-fine", "takers", "hangs", "mutexes", "task-circle", "joined", "constructed", "screen", "readers", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
@@ -137,7 +138,7 @@ def locks(dnheap, path, said):
     problems += waiting(dnheap, path, answer, ids, said["new_locks"])
     place = targets.place("waits", "Locks.cs", "// both stand here")
     problems += verdict(dnheap, path, "deadlock", "Deadlock: threads First and Second wait for each other",
-                        f"First waits for a lock in Locks.TakeBoth {place}; Second waits for a lock in Locks.TakeBoth {place}.")
+                        f"First waits for a lock (LockB) in Locks.TakeBoth {place}; Second waits for a lock (LockA) in Locks.TakeBoth {place}.")
     circles = sorted(sorted(one["os_id"] for one in row["cycle"]) for row in answer["deadlocks"])
     wanted = sorted(sorted(ids[name] for name in names) for names in said["deadlocks"])
     problems += [] if circles == wanted else [f"deadlocks: {circles}, not {wanted}"]
@@ -351,6 +352,13 @@ def alone(dnheap, path, said):
     return [problem for word in said["words"] for problem in verdict(dnheap, path, "deadlock", word)]
 
 
+def stuck(dnheap, path, said):
+    """One hang alone, in the report's words and as `locks` has it."""
+    answer = tables(dnheap, "locks", path)
+    problems = [] if len(answer["deadlocks"]) == said["deadlocks"] else [f"deadlocks: {answer['deadlocks']}"]
+    return problems + verdict(dnheap, path, "deadlock" if said["deadlocks"] else "lock_contended", *said["words"])
+
+
 def combined(dnheap, path, said):
     answer = matrix.answer(dnheap, "async", path)
     rows = answer["tables"]["calls"]
@@ -417,8 +425,8 @@ def circles(dnheap, path, said):
     found = [(sorted(ids.get(one["os_id"]) for one in row["cycle"]), sorted(one["waits_for"] for one in row["cycle"] if one["waits_for"]))
              for row in answer["deadlocks"]]
     expected = [(sorted(one["threads"]), sorted(address(said, label) for label in one["on"])) for one in said["deadlocks"]]
-    if not are_waits_objects(said):  # what a mutex is in is inferred, and a Join is not known
-        expected = [one for one in expected if "Joiner" not in one[0] and "Mutex" not in one[0][0]]
+    if not are_waits_objects(said):  # what a mutex is in is inferred
+        expected = [one for one in expected if "Mutex" not in one[0][0]]
         return differences("deadlocks", [one for one in found if one in expected], expected)
     problems = differences("deadlocks", found, expected)
     problems += [f"inferred: {row['text']}" for row in answer["deadlocks"] if row["grounds"] != "runtime"]
@@ -475,7 +483,7 @@ def library(dnheap, path, said):
     return problems
 
 
-CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "pool-locks": pool_locks, "collections": collections, "collections-fine": collections, "gate": gate, "gate-lost": gate, "gate-threads": gate, "gates-fine": gates_fine, "takers": takers, "hangs": hangs, "mutexes": alone, "task-circle": alone, "combined": combined, "library": library}
+CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "pool-locks": pool_locks, "collections": collections, "collections-fine": collections, "gate": gate, "gate-lost": gate, "gate-threads": gate, "gates-fine": gates_fine, "takers": takers, "hangs": hangs, "mutexes": alone, "task-circle": alone, "joined": stuck, "constructed": stuck, "screen": stuck, "readers": stuck, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":

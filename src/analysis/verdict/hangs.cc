@@ -78,23 +78,27 @@ bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits
 // Finds who has locks for which many threads wait, or the thread that runs finalizers.
 class LockHolders {
 public:
-  LockHolders(const Runtime &runtime, const LockSet &locks, DeadlockText &text, std::span<const WaitText> waits,
-              ThreadPlaces &places, SourceLines &lines)
-      : runtime_(runtime), locks_(locks), text_(text), waits_(waits), places_(places), lines_(lines) {}
+  LockHolders(const Runtime &runtime, const LockSet &locks, const ThreadWaits &found, DeadlockText &text,
+              std::span<const WaitText> waits, ThreadPlaces &places, SourceLines &lines)
+      : runtime_(runtime), locks_(locks), found_(found), text_(text), waits_(waits), places_(places), lines_(lines) {}
 
   void add_contended(HangFacts &to) {
     for (const LockObject &lock : locks_.locks)
-      if (lock.is_held && lock.owner && !locks_.is_orphaned(lock) && lock.waiting.size() > to.contenders) {
-        to.contenders = lock.waiting.size();
-        to.contended_text = text_.type_name(lock.object);
-        to.contended_by = "thread " + text_.short_name(*lock.owner);
-        to.holder_place = place_of(*lock.owner);
-        to.is_holder_waiting = !waits_[*lock.owner].text.empty();
-      }
+      if (lock.is_held && !locks_.is_orphaned(lock) && lock.waiting.size() > to.contenders)
+        if (const std::vector<u32> holders = holders_of(lock); !holders.empty()) {
+          to.contenders = lock.waiting.size();
+          to.contended_text = type_of(lock);
+          to.contended_by = "thread " + text_.short_name(holders[0]) +
+                            (holders.size() > 1 ? fmt::format(" (and {} more)", count_text(holders.size() - 1)) : "") +
+                            (lock.owner ? " has" : " reads");
+          to.holder_place = place_of(holders[0]);
+          to.is_holder_waiting =
+              std::all_of(holders.begin(), holders.end(), [&](u32 holder) { return !waits_[holder].text.empty(); });
+        }
   }
 
-  void add_of_finalizers(const ThreadWaits &waits, HangFacts &to) {
-    for (const ThreadWait &wait : waits.waits)
+  void add_of_finalizers(HangFacts &to) {
+    for (const ThreadWait &wait : found_.waits)
       if (places_.finalizer_thread() == wait.thread)
         if (const LockObject *lock = locks_.find(wait.object); lock && lock->owner)
           to.finalizer_lock_holder =
@@ -119,7 +123,7 @@ public:
     for (const WaitingOne &one : circle)
       if (one.thread && count < most_places) {
         const WalkedStack stack = runtime_.walk_stack(locks_.threads[*one.thread]);
-        const WaitText &wait = waits_[*one.thread];
+        const WaitText wait = wait_of(*one.thread);
         if (places_.shows_method(stack, wait))
           out += (count++ ? "; " : "") + std::string(text_.name(*one.thread).empty() ? "thread " : "") +
                  text_.short_name(*one.thread) + " " + places_.of(stack, wait);
@@ -128,10 +132,44 @@ public:
   }
 
 private:
-  std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), waits_[thread]); }
+  std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), wait_of(thread)); }
+
+  // Returns the owner; else the known readers, those that do not wait for the lock themselves.
+  static std::vector<u32> holders_of(const LockObject &lock) {
+    if (lock.owner)
+      return {*lock.owner};
+    std::vector<u32> out;
+    std::copy_if(lock.readers.begin(), lock.readers.end(), std::back_inserter(out), [&](u32 reader) {
+      return std::find(lock.waiting.begin(), lock.waiting.end(), reader) == lock.waiting.end();
+    });
+    return out;
+  }
+
+  std::string type_of(const LockObject &lock) const {
+    const std::string type = text_.type_name(lock.object);
+    return lock.kind == LockKind::reader_writer ? type.substr(type.rfind('.') + 1) : type;
+  }
+
+  // Returns the wait, if it is known, with the lock's type or the task's method: "a lock (Shop.Account)", "a task
+  // (Shop.Cart.Pay)".
+  WaitText wait_of(u32 thread) {
+    WaitText out = waits_[thread];
+    auto wait = std::lower_bound(found_.waits.begin(), found_.waits.end(), thread,
+                                 [](const ThreadWait &one, u32 of) { return one.thread < of; });
+    const bool is_known = wait != found_.waits.end() && wait->thread == thread;
+    if (!is_known || (wait + 1 != found_.waits.end() && (wait + 1)->thread == thread)) // it waits for several
+      return out;
+    const std::string more = out.text == "a task" && wait->kind == WaitKind::task   ? text_.task_method(wait->object)
+                             : out.text == "a lock" && wait->kind == WaitKind::lock ? text_.type_name(wait->object)
+                                                                                    : "";
+    if (!more.empty() && more != "System.Object")
+      out.text += " (" + more + ")";
+    return out;
+  }
 
   const Runtime &runtime_;
   const LockSet &locks_;
+  const ThreadWaits &found_;
   DeadlockText &text_;
   const std::span<const WaitText> waits_; // by thread, as `locks` numbers them
   ThreadPlaces &places_;
@@ -146,9 +184,9 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
   DeadlockText text(snapshot.runtime(), tasks, locks);
   std::optional<LockHolders> holders; // none if the list of threads was read anew, and is another
   if (locks.threads.size() == wait_texts.size()) {
-    holders.emplace(snapshot.runtime(), locks, text, wait_texts, places, lines);
+    holders.emplace(snapshot.runtime(), locks, waits, text, wait_texts, places, lines);
     holders->add_contended(to);
-    holders->add_of_finalizers(waits, to);
+    holders->add_of_finalizers(to);
   }
   Sureness best = Sureness::possible;
   for (const DeadlockText::Circle &circle : waits.circles) {

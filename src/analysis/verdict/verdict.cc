@@ -283,7 +283,7 @@ constexpr HangRule hang_rules[] = {
     {"lock_contended", "locks", [](const HangFacts &f) { return f.contenders >= least_contenders && !f.deadlocks; },
      [](const HangFacts &f) { return f.is_holder_waiting ? Sureness::probable : Sureness::possible; },
      [](const HangFacts &f) {
-       return fmt::format("{} for a lock ({}) that {} has, which {}. They go on when it lets go.",
+       return fmt::format("{} for a lock ({}) that {}, which {}. They go on when it lets go.",
                           waiters(f.contenders, "thread"), f.contended_text, f.contended_by, f.holder_place);
      }},
     {"pool_starved", "threads", [](const HangFacts &f) { return f.pool.is_starved(); },

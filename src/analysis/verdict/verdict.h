@@ -31,11 +31,12 @@ struct HangFacts {
   bool are_threads = false, are_calls = false;
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
-  // The lock with most waiters whose owner may still release it: how many wait, for which lock, who has it, and where
-  // its owner stands.
+  // The lock with most waiters whose owner, or whose readers, may still release it: how many wait, for which lock, who
+  // has or reads it, and where that thread stands.
   u64 contenders = 0;
-  std::string contended_text, contended_by, holder_place; // "Shop.Cache", "thread Loader", "sleeps in Shop.Cache.Load"
-  bool is_holder_waiting = false;                         // false: the owner runs
+  std::string contended_text, contended_by,
+      holder_place;               // "Shop.Cache", "thread Loader has", "sleeps in Shop.Cache.Load"
+  bool is_holder_waiting = false; // false: the owner, or a reader, runs
   // How many objects wait for the thread that runs finalizers, whether that thread waits itself, and who has the lock
   // that it waits for ("thread Loader, which sleeps in Shop.Cache.Load"; empty: it waits for no lock).
   u64 finalizer_objects = 0;

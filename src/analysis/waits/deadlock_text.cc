@@ -1,5 +1,6 @@
 #include "analysis/waits/deadlock_text.h"
 
+#include "analysis/names/compiled_names.h"
 #include "analysis/threads/thread_text.h"
 #include "base/text.h"
 #include "runtime/facts/thread_details.h"
@@ -29,6 +30,10 @@ bool DeadlockText::has(const Circle &circle, LockKind kind) const {
 bool DeadlockText::has_collection(const Circle &circle) const {
   return std::any_of(circle.begin(), circle.end(),
                      [&](const WaitingOne &one) { return locks_.collections.contains(one.waits_for); });
+}
+
+bool DeadlockText::has_context(const Circle &circle) {
+  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_for_context; });
 }
 
 bool DeadlockText::ends_by_itself(const Circle &circle) {
@@ -93,6 +98,11 @@ std::string DeadlockText::method_of(TaskNumber task) {
   return machine ? machine->method : tasks_.delegate_method(task);
 }
 
+std::string DeadlockText::method_in_source(TaskNumber task) {
+  const std::string method = task != no_task ? method_of(task) : "";
+  return method.starts_with("System.Threading.Tasks.") ? "" : method_in_words(method);
+}
+
 std::string DeadlockText::object(Address object) {
   if (locks_.constructed.contains(object))
     return "the static constructor of " + type_name(object);
@@ -122,6 +132,8 @@ std::string DeadlockText::words(const Circle &circle) {
       out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
+    else if (one.is_for_context)
+      out += " is queued on " + object(one.waits_for) + ", the SynchronizationContext of " + who(next);
     else if (one.grounds == Grounds::static_field)
       out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", and " +
              who(next) + " is in that method";
@@ -152,6 +164,10 @@ std::string DeadlockText::words(const Circle &circle) {
                       : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
              is_of_semaphore = has(circle, LockKind::semaphore);
+  if (!is_of_mutex && !is_of_semaphore && has_context(circle))
+    return out +
+           ". Nothing records which thread runs what is queued there: it is inferred that this thread does, since "
+           "no other one has that SynchronizationContext as its own";
   out += ". ";
   if (is_of_semaphore)
     out += is_of_collection ? "A collection does not record who adds to it, or takes from it"
@@ -167,23 +183,44 @@ std::string DeadlockText::short_name(u32 thread) const {
   return own.empty() ? thread_number(thread) : own;
 }
 
+// A task and the thread that runs it are one party: "Loader", "Shop.Cart.Pay", ".NET TP Worker (Shop.Cart.Pay)".
+std::vector<std::string> DeadlockText::parties(const Circle &circle) {
+  std::vector<std::string> out;
+  for (u64 i = 0; i < circle.size(); ++i) {
+    const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()],
+                     &next = circle[(i + 1) % circle.size()];
+    auto runs = [](const WaitingOne &task, const WaitingOne &thread) {
+      return !task.thread && !task.waits_for && thread.thread;
+    };
+    if (runs(one, next))
+      continue;
+    const std::string method = runs(before, one) ? task_method(before.task) : "";
+    std::string called = one.thread ? short_name(*one.thread) + (method.empty() ? "" : " (" + method + ")")
+                                    : method_in_source(tasks_.find(one.task));
+    if (!called.empty())
+      out.push_back(std::move(called));
+  }
+  return out;
+}
+
 std::string DeadlockText::brief(const Circle &circle) {
   constexpr u64 shown = 4;
-  std::vector<std::string> names;
-  u64 threads = 0;
-  for (const WaitingOne &one : circle) {
-    const TaskNumber task = one.thread ? no_task : tasks_.find(one.task);
-    std::string called = one.thread ? short_name(*one.thread) : task != no_task ? method_of(task) : "";
-    threads += one.thread.has_value();
-    if (!called.empty())
-      names.push_back(std::move(called));
-  }
-  std::string out = threads == circle.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
+  const std::vector<std::string> names = parties(circle);
+  const u64 threads = static_cast<u64>(
+      std::count_if(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.thread.has_value(); }));
+  std::string out = threads == names.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
   for (u64 i = 0; i < std::min<u64>(names.size(), shown); ++i)
     out += (!i ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
   if (names.size() > shown)
     out += fmt::format(" and {} more", names.size() - shown);
-  return out + (names.size() < 2 ? " waits for itself" : " wait for each other");
+  out += names.size() < 2 ? " waits for itself" : " wait for each other";
+  for (u64 i = 0; i < circle.size(); ++i)
+    if (const WaitingOne &next = circle[(i + 1) % circle.size()]; circle[i].is_for_context && next.thread) {
+      const std::string method = task_method(circle[i].task);
+      return out + ": " + (method.empty() ? "a method" : method) + " is queued on the SynchronizationContext (" +
+             type_name(circle[i].waits_for) + ") of " + short_name(*next.thread);
+    }
+  return out;
 }
 
 } // namespace dnheap

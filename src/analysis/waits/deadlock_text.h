@@ -33,6 +33,9 @@ public:
   std::string short_name(u32 thread) const; // its name, or its number
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;
+  // Returns the method of a task in words, "Shop.Cart.Pay", "a lambda in Run of Shop.Program"; empty: unknown, or part
+  // of .NET's own tasks.
+  std::string task_method(Address task) { return method_in_source(tasks_.behind(task)); }
   std::string object(Address object); // "Shop.Cart 0x…", "task 0x… (Shop.Cart.Pay)"
   // Returns the type's name; for a MethodTable whose static constructor threads wait for, the name of that type.
   std::string type_name(Address object) const;
@@ -40,8 +43,11 @@ public:
 private:
   std::string who(const WaitingOne &one) { return one.thread ? thread(*one.thread) : object(one.task); }
   std::string method_of(TaskNumber task);
+  std::string method_in_source(TaskNumber task);
+  std::vector<std::string> parties(const Circle &circle);
   bool has(const Circle &circle, LockKind kind) const;
   bool has_collection(const Circle &circle) const;
+  static bool has_context(const Circle &circle);
 
   const Runtime &runtime_;
   Tasks &tasks_;

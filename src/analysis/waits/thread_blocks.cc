@@ -17,7 +17,7 @@ constexpr std::string_view semaphore_waits = "System.Threading.SemaphoreSlim.Wai
 } // namespace
 
 ThreadBlocks::ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads, Heap heap)
-    : snapshot_(snapshot), runtime_(snapshot.runtime()), threads_(threads), bases_(runtime_),
+    : snapshot_(snapshot), runtime_(snapshot.runtime()), threads_(threads), bases_(runtime_), joins_(runtime_, threads),
       locks_(runtime_, numbers_), targets_(runtime_, threads) {
   numbers_.add(threads);
   if (heap == Heap::is_not_walked) {
@@ -86,6 +86,8 @@ ThreadBlocked ThreadBlocks::find(u32 index, const WalkedStack &stack, const Wait
 ThreadBlocked ThreadBlocks::find_any(u32 index, const WalkedStack &stack, const WaitText &wait) {
   if (const std::optional<ManagedWait> managed = targets_.subsystem().wait_of(index))
     return wait.is_idle ? ThreadBlocked{} : find_managed(*managed, stack, wait);
+  if (const std::optional<JoinWait> join = joins_.find(index, stack, wait))
+    return {{{ThreadBlock::Kind::join, join->object, join->joined}}, false};
   std::optional<ThreadBlock> native = find_native(index, stack, wait.frames);
   if (!native && targets_.subsystem().is_known() && wait.text == words_of_handles)
     native = find_named_mutex(stack, wait.frames);

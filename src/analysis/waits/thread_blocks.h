@@ -8,6 +8,7 @@
 #include "analysis/plan.h"
 #include "analysis/threads/thread_text.h"
 #include "analysis/waits/constructor_waits.h"
+#include "analysis/waits/join_waits.h"
 #include "analysis/waits/lock_reader.h"
 #include "analysis/waits/wait_targets.h"
 #include "base/notes.h"
@@ -80,6 +81,7 @@ private:
   std::optional<std::map<u32, ConstructorWait>> constructor_waits_; // absent until a thread may have one
   const BaseTypes bases_;
   ThreadNumbers numbers_;
+  const JoinWaits joins_;
   LockReader locks_;
   WaitTargets targets_;
   Notes problems_;

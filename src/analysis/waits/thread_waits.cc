@@ -1,6 +1,7 @@
 #include "analysis/threads/thread_text.h"
 #include "analysis/waits/constructor_waits.h"
 #include "analysis/waits/handle_waits.h"
+#include "analysis/waits/join_waits.h"
 #include "analysis/waits/wait_graph.h"
 #include "objects/roots.h"
 #include "runtime/facts/thread_details.h"
@@ -45,7 +46,7 @@ public:
       if (!waits_.contains(wait.thread))
         add_handle_wait(wait);
     add_constructor_waits();
-    add_finalizer_waits();
+    add_waits_by_methods();
     find_unknown_limits();
     std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {
       return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
@@ -239,16 +240,26 @@ private:
       }
   }
 
-  void add_finalizer_waits() {
+  // Only methods show waits for finalizers and, unless .NET's own wait subsystem records them, for the end of a thread.
+  void add_waits_by_methods() {
     const Runtime &runtime = snapshot_.runtime();
+    const JoinWaits joins(runtime, locks_.threads);
     std::optional<u32> finalizer;
     for (u32 thread = 0; thread < locks_.threads.size() && !finalizer; ++thread)
       if (runtime.thread_details(locks_.threads[thread]).is_finalizer)
         finalizer = thread;
-    for (u32 thread = 0; finalizer && thread < locks_.threads.size(); ++thread) {
+    for (u32 thread = 0; thread < locks_.threads.size(); ++thread) {
       snapshot_.watch().check();
-      if (waits_.contains(thread) || locks_.threads[thread].os_id.value_or(0) == 0 ||
-          waits_for(runtime, runtime.walk_stack(locks_.threads[thread])).text != wait_for_finalizers)
+      if (waits_.contains(thread) || locks_.threads[thread].os_id.value_or(0) == 0)
+        continue;
+      const WalkedStack stack = runtime.walk_stack(locks_.threads[thread]);
+      const WaitText wait = waits_for(runtime, stack);
+      if (const std::optional<JoinWait> join = joins.find(thread, stack, wait)) {
+        add(thread, WaitKind::join, join->object, join->is_by_stack);
+        out_.waits.back().runs_on = join->joined;
+        out_.waits.back().is_limit_unknown = join->is_limit_unknown;
+      }
+      if (!finalizer || wait.text != wait_for_finalizers)
         continue;
       add(thread, WaitKind::finalizers, 0);
       out_.waits.back().runs_on = finalizer;

@@ -30,7 +30,7 @@ struct ThreadWait {
   bool has_limit = false;          // it ends after some time in any case, as far as records or its methods show it
   bool is_limit_unknown = false;   // unknown whether it has a time limit or can be cancelled
   bool is_for_any = false;         // it waits for several objects, and goes on as soon as one of them is signaled
-  std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers
+  std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers; or that is joined
 };
 
 // A member of a circle: a thread, or a task that some thread or task waits for.
@@ -42,6 +42,8 @@ struct WaitingOne {
   // finalizers.
   Address waits_for = 0;
   bool is_for_finalizers = false;
+  // Its next step is queued on `waits_for`, a SynchronizationContext of which the next member is the thread.
+  bool is_for_context = false;
   Grounds grounds = Grounds::runtime; // how we know that the next member holds `waits_for`, or is it
   Address through = 0;                // an object through which the next member refers to `waits_for`
   std::string method;                 // the next member's method that refers to it; empty: unknown

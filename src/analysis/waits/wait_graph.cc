@@ -9,8 +9,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 frames_looked_at = 8; // in search of a call of Thread.Join
-constexpr u64 most_told = 64;       // possible holders of one semaphore that are listed
+constexpr u64 most_told = 64; // possible holders of one semaphore that are listed
 
 } // namespace
 
@@ -18,15 +17,15 @@ WaitGraph::WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &task
                      const SemaphoreWaits &semaphore_waits, const std::vector<ThreadWait> &waits,
                      const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
-      running_(running), children_(tasks.children()), holders_(snapshot, locks, tasks, semaphore_waits) {
+      running_(running), children_(tasks.children()), queued_(find_queued_steps(snapshot, locks, tasks, waits)),
+      holders_(snapshot, locks, tasks, semaphore_waits) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
   for (const ThreadWait &wait : waits_)
     waits_of_[wait.thread].push_back(&wait);
-  if (locks_.targets || looks_for_joins())
-    for (u32 i = 0; i < locks_.threads.size(); ++i)
-      if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
-        thread_objects_.emplace(object, i);
+  for (u32 i = 0; i < locks_.threads.size(); ++i)
+    if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
+      thread_objects_.emplace(object, i);
   met_.resize(node_count(), not_met);
   if (!semaphores_.empty())
     find_stuck();
@@ -56,10 +55,8 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
 
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
   auto waits = waits_of_.find(thread);
-  if (waits == waits_of_.end()) {
-    const std::optional<u32> joined = looks_for_joins() ? joined_by(thread) : std::nullopt;
-    return joined ? std::vector<Edge>{{*joined, 0, Grounds::stack, nullptr}} : std::vector<Edge>{};
-  }
+  if (waits == waits_of_.end())
+    return {};
   std::vector<Edge> out;
   for (const ThreadWait *wait : waits->second)
     if (!wait->is_for_any) {
@@ -78,7 +75,7 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_wait(const ThreadWait &w) const
     if (const std::optional<Node> semaphore = node_of_semaphore(w.object))
       return {{*semaphore, w.object, grounds, nullptr}};
   std::vector<Edge> out;
-  if (w.runs_on)
+  if (w.kind != WaitKind::join && w.runs_on)
     out.push_back({*w.runs_on, w.object, grounds, nullptr});
   if (w.kind == WaitKind::join)
     if (auto joined = thread_objects_.find(w.object); joined != thread_objects_.end())
@@ -117,6 +114,8 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
     for (u32 thread : on->second)
       if (!waits_for(thread, tasks_.address(task)))
         out.push_back({thread, 0, Grounds::stack, nullptr});
+  if (auto step = queued_.find(task); out.empty() && step != queued_.end())
+    out.push_back({step->second.thread, step->second.context, Grounds::reference, nullptr});
   return out;
 }
 
@@ -150,27 +149,6 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
   return out;
 }
 
-// Returns the thread whose end a thread waits for without a time limit: Thread.Join refers to its Thread.
-std::optional<u32> WaitGraph::joined_by(u32 thread) const {
-  const Runtime &runtime = snapshot_.runtime();
-  if (locks_.threads[thread].os_id.value_or(0) == 0)
-    return std::nullopt;
-  const WalkedStack stack = runtime.walk_stack(locks_.threads[thread]);
-  const u64 looked_at = std::min<u64>(frames_looked_at, stack.frames.size());
-  std::optional<u32> found;
-  for (const StackFrame &frame : std::span(stack.frames).first(looked_at)) {
-    for (const StackReference &reference : frame.references)
-      if (auto other = thread_objects_.find(reference.value); other != thread_objects_.end()) {
-        if (other->second == thread || (found && *found != other->second))
-          return std::nullopt;
-        found = other->second;
-      }
-    if (frame.method_desc && runtime.method_text(frame.method_desc).name == "System.Threading.Thread.Join()")
-      return found;
-  }
-  return std::nullopt;
-}
-
 // True if the node waits with a time limit, so that it goes on in any case.
 bool WaitGraph::has_limit(Node node) {
   if (is_semaphore(node))
@@ -185,6 +163,15 @@ bool WaitGraph::has_limit(Node node) {
 bool WaitGraph::is_limit_unknown(Node node) const {
   auto waits = is_thread(node) ? waits_of_.find(static_cast<u32>(node)) : waits_of_.end();
   return waits != waits_of_.end() && waits->second[0]->is_limit_unknown;
+}
+
+// True for waits for the end of a thread that only methods show, if these do not show that there is no time limit.
+bool WaitGraph::may_be_limited_join(Node node) const {
+  auto waits = is_thread(node) ? waits_of_.find(static_cast<u32>(node)) : waits_of_.end();
+  if (waits == waits_of_.end())
+    return false;
+  const ThreadWait &wait = *waits->second[0];
+  return wait.kind == WaitKind::join && wait.runs_on && wait.is_limit_unknown;
 }
 
 // True if the task goes on as soon as one of its sources does, or after some time.
@@ -269,7 +256,7 @@ void WaitGraph::find_stuck() {
     const std::vector<Edge> edges = edges_of(node);
     const bool has_ended = is_thread(node) && locks_.has_ended(static_cast<u32>(node));
     const bool may_be_freed = is_semaphore(node) && holders_.has_outsiders(semaphores_[node - first_semaphore()].first);
-    if ((edges.empty() && !has_ended) || has_limit(node) || may_be_freed)
+    if ((edges.empty() && !has_ended) || has_limit(node) || may_be_limited_join(node) || may_be_freed)
       set_free(node);
     for (const Edge &edge : edges) {
       waits.emplace_back(edge.to, node);
@@ -430,6 +417,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     const Edge *taken = &steps[i].edges[steps[i].next - 1];
     one.waits_for = taken->by;
     one.grounds = taken->grounds;
+    one.is_for_context = !one.thread && queued_.contains(task_of(steps[i].node)) && is_thread(taken->to) && taken->by;
     one.is_for_finalizers = one.thread && !one.waits_for && waits_for_finalizers(*one.thread);
     one.has_limit = has_limit(steps[i].node);
     one.is_limit_unknown = is_limit_unknown(steps[i].node);

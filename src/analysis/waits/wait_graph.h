@@ -3,6 +3,7 @@
 // only if everybody who may have taken a permit waits, without a time limit, for somebody who waits as well. Looks at
 // the tasks and semaphores that are waited for, each once. Not for several threads at once.
 #pragma once
+#include "analysis/waits/context_queues.h"
 #include "analysis/waits/semaphore_holders.h"
 #include "analysis/waits/semaphore_waits.h"
 #include "analysis/waits/thread_waits.h"
@@ -74,13 +75,10 @@ private:
   bool awaits_semaphore(TaskNumber task, Address semaphore) const;
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
-  // True if it matters who waits for the end of a thread: if somebody may wait for something that the waiting thread
-  // holds. Unless .NET's wait subsystem records waits for the end of a thread, only methods show them.
-  bool looks_for_joins() const { return !semaphores_.empty() || !locks_.constructed.empty(); }
-  std::optional<u32> joined_by(u32 thread) const;
   bool is_running(TaskNumber task) const;
   bool has_limit(Node node);
   bool is_limit_unknown(Node node) const;
+  bool may_be_limited_join(Node node) const;
   bool waits_for_any(TaskNumber task) const;
   std::vector<TaskNumber> awaited_by(TaskNumber task) const;
   std::vector<TaskNumber> tasks_in_circles() const;
@@ -95,6 +93,7 @@ private:
   const std::vector<ThreadWait> &waits_;
   const RunningTasks &running_;
   const TaskPairs children_; // tasks that wait for their children, sorted
+  const std::map<TaskNumber, QueuedStep> queued_;
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread

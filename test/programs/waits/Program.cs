@@ -16,6 +16,7 @@
 //   pool-locks   a thread pool whose workers all wait for one lock
 //   collections  deadlocks over BlockingCollections; collections-fine: what only looks like one
 //   gate         COUNT calls before one semaphore; gate-lost, gate-threads: others; gates-fine: callers that wait as is usual
+//   joined, constructed, readers, screen  hangs by Thread.Join, a static constructor's task, readers, a SynchronizationContext
 //   takers       semaphores of an object in a static field: who has taken them, and who only refers to them
 // Its truth is one object, "said"; what is in it, each way's file tells.
 using System;
@@ -82,6 +83,10 @@ static class Program
             "hangs" => Hangs.Run(),
             "mutexes" => Hangs.RunMutexes(),
             "task-circle" => Hangs.RunTasks(),
+            "joined" => Stuck.RunJoined(),
+            "constructed" => Stuck.RunConstructed(),
+            "readers" => Stuck.RunReaders(),
+            "screen" => Stuck.RunScreen(),
             "combined" => Combined.Run(),
             "library" => Library.Run(),
             _ => throw new ArgumentException(arguments[0]),

@@ -1,0 +1,106 @@
+// A method whose next step is queued on the SynchronizationContext of the thread that waits for it; and what only looks
+// like one. Threads that a runtime has stopped there are in test/real/waits.py.
+#include "analysis/waits/context_queues.h"
+#include "snapshot/snapshot.h"
+#include "support/async_calls.h"
+#include "support/known_stacks.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+constexpr u64 exposed_at = 0x300; // in a Thread
+
+struct Screens : Calls {
+  explicit Screens(const HeapShape &shape) : Calls(shape) {
+    give_stacks(heap);
+    heap.more_fields["Thread"]["ExposedObject"] = static_cast<i64>(exposed_at);
+    context = heap.method_table({.base_size = size(1), .rid = rid("System.Threading", "SynchronizationContext")});
+    screen = holder(rid("Shop", "Screen"), "queue", context);
+    action = holder(rid("System", "Action"), "_target",
+                    heap.method_table({.base_size = size(1), .rid = rid("System", "Delegate")}));
+    thread_type = holder(rid("System.Threading", "Thread"), "_synchronizationContext", 0);
+  }
+
+  Address holder(u32 rid, const char *name, Address parent) {
+    const Address type = heap.method_table({.base_size = size(1), .rid = rid, .parent = parent, .series = {{p, p}}});
+    heap.fields(type, {field(name, ElementType::Object, 0)});
+    return type;
+  }
+  Address with(Address type, Address object) {
+    const Address at = old.object(type);
+    old.store(at + p, object, p);
+    return at;
+  }
+  // Gives each thread its context, and looks for what the first one waits for.
+  std::map<TaskNumber, QueuedStep> find(const std::vector<Address> &contexts) {
+    std::vector<Address> handles;
+    for (Address one : contexts)
+      handles.push_back(heap.native.words({with(thread_type, one)}));
+    heap.target();
+    for (u64 i = 0; i < handles.size(); ++i)
+      heap.poke(heap.threads[i].address + exposed_at, handles[i], p);
+    SnapshotOptions options;
+    options.threads = 1;
+    Snapshot snapshot(heap.target(), options);
+    Tasks tasks(snapshot);
+    LockSet locks;
+    locks.threads = snapshot.runtime().threads(locks.problems);
+    EXPECT_GE(locks.threads.size(), contexts.size());
+    ThreadWait wait;
+    wait.kind = WaitKind::task;
+    number = tasks.find(call);
+    return find_queued_steps(snapshot, locks, tasks, {wait});
+  }
+
+  Address context = 0, screen = 0, action = 0, thread_type = 0, call = 0;
+  TaskNumber number = no_task;
+};
+
+TEST(ContextQueues, AMethodThatIsQueuedOnTheWaitingThreadsOwnContext) {
+  Screens s({.net = Net::net10});
+  s.call = s.method(s.pay, 0, s.of_type(s.delay, done));
+  const Address screen = s.with(s.screen, s.with(s.action, s.call));
+  const std::map<TaskNumber, QueuedStep> found = s.find({screen, 0});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.begin()->first, s.number);
+  EXPECT_EQ(found.begin()->second.context, screen);
+  EXPECT_EQ(found.begin()->second.thread, 0u);
+}
+
+TEST(ContextQueues, NothingWhereSomethingElseIsAwaited) {
+  Screens s({.net = Net::net10});
+  s.call = s.method(s.pay, 0, s.of_type(s.delay, waiting));
+  EXPECT_TRUE(s.find({s.with(s.screen, s.with(s.action, s.call)), 0}).empty());
+}
+
+TEST(ContextQueues, NothingWhereTheMethodRuns) {
+  Screens s({.net = Net::net10});
+  s.call = s.method(s.pay, -1, 0);
+  EXPECT_TRUE(s.find({s.with(s.screen, s.with(s.action, s.call)), 0}).empty());
+}
+
+TEST(ContextQueues, NothingWhereTwoThreadsServeTheContext) {
+  Screens s({.net = Net::net10});
+  s.call = s.method(s.pay, 0, s.of_type(s.delay, done));
+  const Address screen = s.with(s.screen, s.with(s.action, s.call));
+  EXPECT_TRUE(s.find({screen, screen}).empty());
+}
+
+TEST(ContextQueues, NothingWhereNoDelegateContinuesIt) {
+  Screens s({.net = Net::net10});
+  s.call = s.method(s.pay, 0, s.of_type(s.delay, done));
+  EXPECT_TRUE(s.find({s.with(s.screen, s.call), 0}).empty());
+}
+
+// That type queues on the thread pool.
+TEST(ContextQueues, NothingForTheContextOfThePool) {
+  Screens s({.net = Net::net10});
+  s.call = s.method(s.pay, 0, s.of_type(s.delay, done));
+  s.screen = s.holder(s.rid("System.Threading", "SynchronizationContext"), "queue", 0);
+  EXPECT_TRUE(s.find({s.with(s.screen, s.with(s.action, s.call)), 0}).empty());
+}
+
+} // namespace
+} // namespace dnheap::test
