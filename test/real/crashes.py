@@ -5,7 +5,7 @@ the runtime's own files at hand, and without.
     crashes.py --list --sample                 the kinds that a short run makes, written KIND:MAJOR:DUMP; --all: all of them
     crashes.py DNHEAP --one unhandled:10:heap  starts that program, has it crash, compares, deletes the dump
 
-    unhandled, textless, filtered, cast, failed-task, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv, exhausted
+    unhandled, textless, filtered, cast, cctor, failed-task, failed-tasks, async-void, library, retried, failfast, overflow, overflow-second, overflow-mutual, access, segv, exhausted
                 ways to crash (../programs/crash)
     dead        12 threads live, 60 have ended and are still listed (../programs/threads)
     many-dead   6 live, 3,000 have ended; and one stack holds an array of 300 MiB by a pointer into it
@@ -21,17 +21,18 @@ import tempfile
 
 import compare
 import matrix
+import native_memory
 import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "textless", "filtered", "cast", "failed-task", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
+WAYS = ("unhandled", "textless", "filtered", "cast", "cctor", "failed-task", "failed-tasks", "async-void", "library", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
 # ld-musl has no unwind data, so what called abort() in it is not known: it might be a handler of what native code of the runtime threw.
-KINDS += [f"{kind}:{version}:heap" for kind in (*WAYS, *THREADS) if kind != "cast" for version in runtimes.MUSL] + ["unhandled:10-musl:full", "segv:11-musl:full"]
+KINDS += [f"{kind}:{version}:heap" for kind in (*WAYS, *THREADS) if kind not in ("cast", "library") for version in runtimes.MUSL] + ["unhandled:10-musl:full", "segv:11-musl:full"]
 OVERFLOWS = ("overflow", "overflow-second")
-SAMPLE = ["unhandled:11:heap", "cast:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full", "overflow:11-musl:heap"]  # even a short run makes these
+SAMPLE = ["unhandled:11:heap", "cast:10:heap", "cctor:11:heap", "failed-tasks:8:heap", "async-void:10:heap", "library:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full", "overflow:11-musl:heap"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -56,6 +57,8 @@ class Program(targets.Target):
         if kind == "exhausted":
             environment["DOTNET_GCHeapHardLimit"] = "0x8000000"
         program, arguments = ("crash", [kind]) if kind in WAYS else ("threads", THREADS[kind])
+        if kind == "library":
+            arguments.append(str(native_memory.compile_library("crash/library.c", folder / "library.so")))
         command = [self.root / "dotnet", "exec", "--fx-version", version, "--runtimeconfig",
                    targets.PROGRAMS / "common" / "target.runtimeconfig.json", targets.build(program), *arguments]
         self.start(runtimes.inside(command), environment, f"{kind} on .NET {major}")
@@ -113,7 +116,7 @@ def looked_at(dnheap, path, kind, truth, account):
     if kind in ENDED_BY:
         problems += ended_by(dnheap, path, kind)
     if kind in WAYS:
-        problems += led_by(dnheap, path, kind, truth)
+        problems += led_by(dnheap, path, kind, truth) + shown_next(dnheap, path, kind)
         if kind != "filtered" and not runtimes.on_musl():  # without a signal two exceptions are no reason
             problems += unmarked(dnheap, path, kind)
     return problems, answers
@@ -143,7 +146,12 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "textless": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Textless 0x", f", thrown in {CRASH}"),
           "filtered": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled ", f", thrown in {CRASH}"),  # of both that nobody catches the runtimes write one; the filter's is none
           "cast": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidCastException 0x", ", thrown in "),
-          "failed-task": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " (inside: Failure), thrown in System.Threading.Tasks.Task."),
+          # What the first exception inside says is nearer to the fault than where the outermost one was thrown again.
+          "failed-task": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", ", caused by Failure, thrown in a lambda in Crash of Program"),
+          "failed-tasks": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " of 2, the first: System.InvalidOperationException, caused by Failure, thrown in Program.Fail()"),
+          "cctor": ("SIGABRT", "unhandled_exception", None, ": unhandled System.TypeInitializationException 0x", ", caused by System.NullReferenceException, thrown in the static constructor of Importer"),
+          "async-void": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidOperationException 0x", ", caused by Failure, thrown in Program.Fail()", ", and left the async void method Lose of Loser, where no caller can catch it"),
+          "library": ("SIGABRT", "signal", CRASH, ": in l", ", called by library.so!take+0x", f", which {CRASH} called"),
           "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in l", ", which Program.Retry(Boolean) called"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
@@ -156,7 +164,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
 
 
 # What stands in the source line that the words name, where the program's own method is where it ended.
-LINES = {"unhandled": "throw failure", "failfast": "FailFast", "exhausted": "new byte", "segv": "strlen(", "retried": "abort();", "overflow-mutual": "(long depth) => "}
+LINES = {"unhandled": "throw failure", "failfast": "FailFast", "exhausted": "new byte", "segv": "strlen(", "library": "take(-1)", "failed-task": "Task.Run(", "failed-tasks": "Fail() =>", "async-void": "Fail() =>", "retried": "abort();", "overflow-mutual": "(long depth) => "}
 LINE = re.compile(r" \(Program\.cs:(\d+)\)")
 
 
@@ -187,6 +195,8 @@ def led_by(dnheap, path, kind, truth):
     if kind == "overflow-second":
         threads = matrix.answer(dnheap, "threads", path)["tables"]["threads"]
         expected["managed_id"] = {row["name"]: row["managed_id"] for row in threads}["overflower"]
+    if kind == "async-void":  # a thread of the pool throws it again
+        expected["managed_id"] = crash["managed_id"]
     if cause == "unhandled_exception":
         waits = [row["waits_for"] for row in matrix.answer(dnheap, "threads", path)["tables"]["threads"] if row["os_id"] == crash["os_id"]]
         found["waits_for"], expected["waits_for"] = waits, [None]
@@ -195,6 +205,19 @@ def led_by(dnheap, path, kind, truth):
     if kind == "segv":
         found["fault_address"], expected["fault_address"] = crash["fault_address"], FAULT
     return problems + ([] if found == expected else [f"the reason is {found}, not {expected}"])
+
+
+def shown_next(dnheap, path, kind):
+    """What the report asks next: of a managed exception the exceptions, of a message the message, else the thread's stack."""
+    row = matrix.answer(dnheap, "report", path)["tables"]["findings"][0]
+    verb = {"unhandled_exception": "exceptions", "fail_fast": "show"}.get(LED_BY[kind][1], "stack")
+    if row["kind"] != "crash" or not row["next"].startswith(f"dnheap {verb} "):
+        return [f"the first finding is {row['kind']}, and the next command {row['next']}, not {verb}"]
+    if kind == "failfast":
+        address, option = row["next"].split()[-2:]
+        text = matrix.answer(dnheap, "show", path, address, option)["tables"]["object"][0]["value"]
+        return [] if text == "the test asked for it" else [f"the message of FailFast at {address} is {text}"]
+    return []
 
 
 def unmarked(dnheap, path, kind):

@@ -30,7 +30,7 @@ def run(dnheap, _, major, dump):
     """All problems of one kind, in words."""
     with tempfile.TemporaryDirectory(prefix="dnheap-native-") as folder:
         library = pathlib.Path(folder) / "libcache.so"
-        compile_cache(library)
+        compile_library("native/cache.c", library)
         with targets.Target("native", major, arguments=[library]) as target:
             path = target.dump(dump, pathlib.Path(folder) / "native.core")
             said = target.truth["said"]
@@ -39,12 +39,14 @@ def run(dnheap, _, major, dump):
     return sizes(account["tables"]["malloc"], said, dump) + sums(everything) + findings(report, said)
 
 
-def compile_cache(library):
+def compile_library(source, library):
+    """Compiles a C file of the programs to a shared library. Returns that."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         raise runtimes.Missing("no C compiler on PATH")
     # Whichever C library the process has gives it malloc.
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-nostdlib", "-o", library, targets.PROGRAMS / "native" / "cache.c"], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-nostdlib", "-o", library, targets.PROGRAMS / source], check=True)
+    return library
 
 
 def sizes(rows, said, dump):

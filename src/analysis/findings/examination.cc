@@ -244,7 +244,7 @@ Plan plan_examination() {
 
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
-                                 const std::string &crash) {
+                                 const std::optional<Crash> &crash) {
   // An object that a verdict names needs no finding of its own.
   const Address suspect =
       examined.suspects.list.empty() || memory.front().rule == "nothing" ? 0 : examined.suspects.list.front().example;
@@ -252,9 +252,13 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
   auto is_found = [&](std::string_view kind) {
     return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
   };
-  if (!crash.empty())
-    out.push_back(
-        {.kind = "crash", .harm = Harm::crash, .sureness = Sureness::certain, .text = crash, .verb = "exceptions"});
+  if (crash)
+    out.push_back({.kind = "crash",
+                   .harm = Harm::crash,
+                   .sureness = Sureness::certain,
+                   .text = crash->text,
+                   .verb = crash->verb,
+                   .options = crash->options});
   for (const HangVerdict &hang : hangs)
     out.push_back(
         {.kind = hang.rule, .harm = Harm::hang, .sureness = hang.sureness, .text = hang.text, .verb = hang.verb});

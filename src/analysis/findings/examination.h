@@ -7,6 +7,7 @@
 #include "analysis/plan.h"
 #include "analysis/process/account_map.h"
 #include "analysis/process/fragmentation.h"
+#include "analysis/verdict/crash.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waste/waste.h"
 #include "base/notes.h"
@@ -37,10 +38,10 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
 Plan plan_examination();
 
 // Returns what is wrong, the most harmful first. `memory`, `hangs`: the results of judge() and judge_hangs() for the
-// facts. `crash`: what ended the process, in words; empty: it did not crash.
+// facts. `crash`: what ended the process; nullopt: it did not crash.
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
-                                 const std::string &crash);
+                                 const std::optional<Crash> &crash);
 
 // Memory of the runtime itself: the GC's tables, loader heaps, code.
 inline constexpr EnumSet<MemoryClass> classes_of_runtime = {

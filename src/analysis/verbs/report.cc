@@ -296,11 +296,11 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   const bool is_incomplete = !answer.completeness->complete() || !examined.facts.knows_all_roots;
-  add_crash(snapshot, answer);
+  const std::optional<Crash> crash = add_crash(snapshot, answer);
   const std::vector<MemoryVerdict> verdicts = judge(examined.facts, is_incomplete);
   const MemoryVerdict &verdict = verdicts.front();
   const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
-  const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, answer.lead);
+  const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, crash);
   answer.completeness->notes.add_all(examined.lines->notes());
   answer.lead = findings.empty() ? verdict.text : lead_of(findings, suspects, question);
   if (findings.empty() && !is_incomplete)

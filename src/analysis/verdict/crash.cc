@@ -2,15 +2,20 @@
 
 #include "algorithms/repeats.h"
 #include "analysis/names/call_text.h"
+#include "analysis/names/method_in_source.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/threads/exception_objects.h"
 #include "analysis/threads/thread_text.h"
+#include "analysis/verdict/crash_signal.h"
+#include "analysis/verdict/exception_cause.h"
+#include "analysis/verdict/fail_fast_message.h"
+#include "analysis/verdict/native_place.h"
 #include "analysis/verdict/oom_text.h"
+#include "analysis/verdict/passed_through_all.h"
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
 #include "runtime/facts/crash_info.h"
 #include "runtime/thread_registers.h"
-#include "snapshot/native_functions.h"
 #include "snapshot/source_lines.h"
 
 #include <algorithm>
@@ -23,65 +28,6 @@ namespace {
 
 using report::Cell;
 using report::Fact;
-
-constexpr const char *signal_names[] = {
-    "",          "SIGHUP",  "SIGINT",    "SIGQUIT", "SIGILL",   "SIGTRAP", "SIGABRT", "SIGBUS",
-    "SIGFPE",    "SIGKILL", "SIGUSR1",   "SIGSEGV", "SIGUSR2",  "SIGPIPE", "SIGALRM", "SIGTERM",
-    "SIGSTKFLT", "SIGCHLD", "SIGCONT",   "SIGSTOP", "SIGTSTP",  "SIGTTIN", "SIGTTOU", "SIGURG",
-    "SIGXCPU",   "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",  "SIGSYS"};
-constexpr u32 sig_abort = 6, sig_fpe = 8, sig_segv = 11;
-constexpr i32 code_of_kernel = 0x80; // SI_KERNEL
-
-struct CodeName {
-  u32 code;
-  const char *name;
-};
-constexpr u32 access_violation = 0xc0000005, in_page_error = 0xc0000006, windows_overflow = 0xc00000fd,
-              dotnet_exception = 0xe0434352, code_of_fail_fast = 0x80131623, code_of_fatal_error = 0x80131506;
-constexpr CodeName exception_codes[] = {
-    {access_violation, "access violation"},      {in_page_error, "in-page error"},
-    {windows_overflow, "stack overflow"},        {0xc000001d, "illegal instruction"},
-    {0xc0000094, "integer division by zero"},    {0xc0000374, "damaged native heap"},
-    {0xc0000409, "fail fast in native code"},    {dotnet_exception, ".NET exception"},
-    {code_of_fail_fast, "Environment.FailFast"}, {code_of_fatal_error, "fatal error of the runtime"},
-};
-
-const char *name_of_code(u32 code) {
-  for (const CodeName &one : exception_codes)
-    if (one.code == code)
-      return one.name;
-  return "exception";
-}
-
-std::string signal_name(u32 number) {
-  return number && number < std::size(signal_names) ? signal_names[number] : "signal " + std::to_string(number);
-}
-
-const char *access_name(i32 code) { return code == 0 ? "reading" : code == 1 ? "writing to" : "running"; }
-
-// Returns why Linux sent the signal, as far as siginfo_t shows it.
-std::string reason_of_signal(const CrashSignal &crash) {
-  constexpr i32 no_access = 2, division_by_zero = 1;
-  if (crash.number == sig_segv && crash.address)
-    return (crash.code == no_access ? "no access to address " : "invalid address ") + hex(*crash.address);
-  if (crash.number == sig_segv && crash.code == code_of_kernel)
-    return "an invalid address, which the system does not report";
-  if (crash.number == sig_fpe && crash.code == division_by_zero)
-    return "division by zero" + (crash.address ? " at " + hex(*crash.address) : "");
-  if (crash.address)
-    return "at address " + hex(*crash.address);
-  return "";
-}
-
-// True for calls that throw or end the process, between the call that does so and the runtime.
-bool is_throwing(const std::string &method) {
-  return method.starts_with("System.Runtime.EH.") || method.starts_with("System.RuntimeExceptionHelpers.");
-}
-
-// True for calls that exceptions do not record: stubs, calls that throw, and the caller of Main (.NET 11).
-bool is_no_call_of_program(const std::string &method) {
-  return method.starts_with(stub_class) || is_throwing(method) || method == "System.Environment.CallEntryPoint";
-}
 
 constexpr std::string_view no_access = "Access Violation"; // the start of NativeAOT's message for one
 
@@ -108,15 +54,26 @@ public:
     find_overflow();
     if (cause_ == Cause::stack_overflow)
       find_recursion();
+    if (cause_ == Cause::fail_fast)
+      message_ = fail_fast_message(snapshot_, stack_, stands_at_);
     if (exception_ && type_name(exception_->method_table) == "System.OutOfMemoryException")
       oom_ = last_oom_text(snapshot);
   }
 
   const Notes &notes() const { return notes_; }
   // True if the runtime has looked for a handler in all calls of that thread, and found none.
-  bool found_no_handler() const { return exception_ && has_passed_through_all(); }
+  bool found_no_handler() const { return passed_through_all_calls(); }
 
   std::string text() { return oom_.empty() ? text_of_reason() : text_of_reason() + "; " + oom_; }
+
+  // The command that shows more.
+  Crash crash() {
+    if (message_)
+      return {text(), "show", " " + hex(message_) + " --values"};
+    if (cause_ == Cause::unhandled_exception || (cause_ == Cause::fail_fast && !given_exception().empty()))
+      return {text(), "exceptions", ""};
+    return {text(), "stack", crash_.thread ? " " + std::to_string(crash_.thread) : ""};
+  }
 
   std::vector<Fact> facts() {
     const bool is_violation = !is_signal_ && crash_.code;
@@ -143,27 +100,29 @@ public:
 private:
   std::string text_of_reason() {
     if (!crash_.number)
-      return fmt::format("ended by an unhandled {}{}{}, on thread {}", exception_text(), inner_text(), thrown_text(),
-                         crash_.thread);
+      return fmt::format("ended by an unhandled {}, on thread {}", unhandled_text(), crash_.thread);
     std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
     out += fmt::format(" on thread {}", crash_.thread);
     if (!thread_)
       out += ", which is not a thread of the runtime";
     switch (cause_) {
-    case Cause::unhandled_exception: return out + ": unhandled " + exception_text() + inner_text() + thrown_text();
+    case Cause::unhandled_exception: return out + ": unhandled " + unhandled_text();
     case Cause::stack_overflow: return out + ": stack overflow" + in_method() + recursion_text();
     case Cause::fail_fast:
-      return out + ": Environment.FailFast" + (method_.empty() ? "" : ", called by " + method_ + method_line()) +
-             given_exception();
+      return out + ": Environment.FailFast" +
+             (method_.empty() ? "" : ", called by " + method_in_words_ + method_line()) + given_exception() +
+             (message_ ? "; its message is the string " + hex(message_) : "");
     case Cause::fatal_error:
       return out + ": " + (inner_of_fatal_error_.empty() ? "fatal error of the runtime" : inner_of_fatal_error_) +
              in_method();
     default: break;
     }
-    if (const std::string place = stands_in_method_ ? "" : native_place(); !place.empty())
-      out += ": in " + place + (method_.empty() ? "" : ", which " + method_ + method_line() + " called");
+    const bool aborted = is_signal_ && crash_.number == sig_abort;
+    if (const std::string place = stands_in_method_ ? "" : native_place(snapshot_, stack_, aborted); !place.empty())
+      out += ": in " + place + (method_.empty() ? "" : ", which " + method_in_words_ + method_line() + " called");
     else if (!method_.empty())
-      out += stands_in_method_ ? ":" + in_method() : ": in native code that " + method_ + method_line() + " called";
+      out += stands_in_method_ ? ":" + in_method()
+                               : ": in native code that " + method_in_words_ + method_line() + " called";
     if (exception_)
       out += "; the last exception of that thread is " + exception_text();
     return out;
@@ -211,25 +170,6 @@ private:
       notes_.add(Subject::crash_place, Effect::none, stack_.why_not);
   }
 
-  // Returns the native function in which the signal came, "libc.so.6!strlen+0x12": the one behind the signal's return
-  // point, if the thread handles the signal; else the innermost. Empty: that is a managed method, or unknown. Opens the
-  // module's files.
-  std::string native_place() const {
-    const StackFrame *place = nullptr;
-    for (const StackFrame &frame : stack_.frames) {
-      if (frame.kind == StackFrame::Kind::explicit_)
-        continue;
-      if (frame.kind != StackFrame::Kind::native)
-        break;
-      if (!place || frame.is_active)
-        place = &frame;
-    }
-    if (!place)
-      return "";
-    NativeFunctions functions(snapshot_);
-    return place_text(runtime_.target(), functions, place->ip, !place->is_active).name;
-  }
-
   // The thread handles the signal on another stack, from which its own stack cannot be followed.
   void find_interrupted_method() {
     const Target &target = runtime_.target();
@@ -246,7 +186,9 @@ private:
   bool set_method(Address method_desc) {
     if (method_desc) {
       method_desc_ = method_desc;
-      method_ = runtime_.method_text(method_desc).name;
+      const MethodText text = runtime_.method_text(method_desc);
+      method_ = text.name;
+      method_in_words_ = method_in_source(text);
     }
     return method_desc != 0;
   }
@@ -384,7 +326,8 @@ private:
       noted_exception_ = printable(info->exception_type, longest_noted);
       noted_inner_ = printable(info->inner_type, longest_noted);
     }
-    if (!info->stack.empty() && has_exception())
+    is_place_noted_ = !info->stack.empty() && has_exception();
+    if (is_place_noted_)
       thrown_in_ = name_of_noted(info->stack.front());
     if (info->message.starts_with(no_access)) {
       cause_ = Cause::fatal_error;
@@ -392,7 +335,7 @@ private:
     } else if (info->reason == CrashInfo::Reason::unhandled_exception && has_exception()) {
       cause_ = Cause::unhandled_exception;
       if (!thrown_in_.empty()) // the thread is still in that method, but its stack may not be readable that far
-        method_ = thrown_in_;
+        method_ = method_in_words_ = thrown_in_;
     } else if (info->reason == CrashInfo::Reason::fail_fast) {
       cause_ = Cause::fail_fast;
       given_ = exception_ ? exception_->address : 0;
@@ -436,33 +379,10 @@ private:
   // If no call has a handler, the runtime's first pass ends before anything is unwound: the thread is still in the call
   // that threw.
   bool is_unhandled() const {
-    return ((throws_ || faulted_ || allocates_) && passed_through(*exception_)) || has_passed_through_all();
+    return ((throws_ || faulted_ || allocates_) && passed_through(*exception_)) || passed_through_all_calls();
   }
-  // If native code of the runtime threw the exception, the stack does not show that. But the thread is handling the
-  // exception, no handler (which would be a funclet) runs, and each call, up to the outermost one, is where the
-  // exception recorded it. Only the innermost call is elsewhere: the exception recorded the address to which the native
-  // code would have returned.
-  bool has_passed_through_all() const {
-    constexpr u64 most_of_call = 4; // the exception recorded an address inside the call, the frame has the return
-                                    // address: at most this far apart
-    if (!is_at_hand_ || !stack_.is_complete())
-      return false;
-    const u64 noted = std::min(exception_->methods.size(), exception_->ips.size());
-    u64 left = noted;
-    for (u64 i = stack_.frames.size(); i-- > 0;) {
-      const StackFrame &frame = stack_.frames[i];
-      if (frame.is_funclet || frame.is_unwound)
-        return false;
-      if (frame.kind != StackFrame::Kind::method)
-        continue;
-      if (left > 0 && exception_->methods[left - 1] == frame.method_desc &&
-          (left == 1 || frame.ip - exception_->ips[left - 1] <= most_of_call)) {
-        --left;
-      } else if (!frame.method_desc || !is_no_call_of_program(runtime_.method_text(frame.method_desc).qualified)) {
-        return false;
-      }
-    }
-    return left < noted;
+  bool passed_through_all_calls() const {
+    return is_at_hand_ && exception_ && has_passed_through_all(runtime_, stack_, *exception_);
   }
 
   bool is_exception(Address object) const { return object && objects_.is_exception(object); }
@@ -470,25 +390,20 @@ private:
   std::string exception_text() const {
     return exception_ ? type_name(exception_->method_table) + " " + hex(exception_->address) : noted_exception_;
   }
-  std::string inner_text() const {
+  std::string unhandled_text() {
+    if (exception_ && !is_place_noted_)
+      return ExceptionCause(snapshot_, objects_, lines()).text(*exception_);
     const std::string inners = exception_ ? objects_.inner_types(*exception_) : noted_inner_;
-    return inners.empty() ? "" : " (inside: " + inners + ")";
+    return exception_text() + (inners.empty() ? "" : " (inside: " + inners + ")") +
+           (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
   }
-  std::string in_method() { return method_.empty() ? "" : " in " + method_ + method_line(); }
-  std::string thrown_text() {
-    if (thrown_in_.empty())
-      return "";
-    const bool has_place = exception_ && !exception_->methods.empty() && !exception_->ips.empty();
-    return ", thrown in " + thrown_in_ +
-           (has_place ? line_at(exception_->methods.front(), exception_->ips.front(), false) : "");
-  }
+  std::string in_method() { return method_.empty() ? "" : " in " + method_in_words_ + method_line(); }
   std::string method_line() { return method_ip_ ? line_at(method_desc_, method_ip_, !stands_in_method_) : ""; }
   // " (Cart.cs:41)"; empty: unknown. Looks for the module's symbols.
   std::string line_at(Address method_desc, Address ip, bool returns_there) {
-    if (!lines_)
-      lines_.emplace(snapshot_);
-    return line_in_brackets(lines_->find(method_desc, ip, returns_there).at);
+    return line_in_brackets(lines().find(method_desc, ip, returns_there).at);
   }
+  SourceLines &lines() { return lines_ ? *lines_ : lines_.emplace(snapshot_); }
   // Empty if the recursion is only a method that calls itself.
   std::string recursion_text() const {
     if (recursion_.empty() || (recursion_.size() == 1 && recursion_[0] == method_))
@@ -516,29 +431,15 @@ private:
   Address method_desc_ = 0, method_ip_ = 0; // 0: unknown where in the method
   std::optional<SourceLines> lines_;        // once somebody asks
   Address given_ = 0;                       // to FailFast, if the program recorded it
-  std::string method_, thrown_in_, inner_of_fatal_error_;
+  Address message_ = 0;                     // given to FailFast
+  std::string method_, method_in_words_, thrown_in_, inner_of_fatal_error_;
   std::string noted_exception_, noted_inner_; // types of an exception that is not found on the heap
   std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
-  bool is_at_hand_ = false;
+  bool is_at_hand_ = false, is_place_noted_ = false;
   std::string oom_; // the GC's record, if memory was the reason
   Notes notes_;
 };
-
-} // namespace
-
-std::string signal_text(const CrashSignal &crash, OperatingSystem os) {
-  if (os == OperatingSystem::windows || os == OperatingSystem::macos) {
-    std::string out = fmt::format("{} (0x{:08x}", name_of_code(crash.number), crash.number);
-    if (crash.code && crash.address)
-      out += fmt::format(", {} {}", access_name(*crash.code), hex(*crash.address));
-    return out + ")";
-  }
-  const std::string reason = reason_of_signal(crash);
-  return signal_name(crash.number) + (reason.empty() ? "" : " (" + reason + ")");
-}
-
-namespace {
 
 // The runtime's own dumps on Windows (createdump.exe) do not name their reason. The reason is an exception that a
 // thread is handling, and for which no handler was found; the result has no exception code. Nullopt: no thread has such
@@ -561,14 +462,16 @@ std::optional<CrashSignal> unhandled_in(const Snapshot &snapshot) {
 
 } // namespace
 
-void add_crash(const Snapshot &snapshot, report::Answer &answer) {
-  const std::optional<CrashSignal> crash = snapshot.target().crash ? snapshot.target().crash : unhandled_in(snapshot);
-  if (!crash)
-    return;
-  Ending ending(snapshot, *crash);
-  answer.lead = ending.text();
+std::optional<Crash> add_crash(const Snapshot &snapshot, report::Answer &answer) {
+  const std::optional<CrashSignal> signal = snapshot.target().crash ? snapshot.target().crash : unhandled_in(snapshot);
+  if (!signal)
+    return std::nullopt;
+  Ending ending(snapshot, *signal);
+  Crash crash = ending.crash();
+  answer.lead = crash.text;
   answer.target.push_back({"crash", ending.facts()});
   answer.completeness->notes.add_all(ending.notes());
+  return crash;
 }
 
 } // namespace dnheap

@@ -6,14 +6,17 @@
 #include "report/answer.h"
 #include "snapshot/snapshot.h"
 
+#include <optional>
 #include <string>
 
 namespace dnheap {
 
-// "SIGSEGV (invalid address 0x10)", "access violation (0xc0000005, writing to 0x10)"
-std::string signal_text(const CrashSignal &crash, OperatingSystem os);
+struct Crash {
+  std::string text;
+  std::string verb, options; // of the command that shows more, and its options after the target
+};
 
-// Adds the crash to the answer's lead and facts, and what is unknown about it to the notes.
-void add_crash(const Snapshot &snapshot, report::Answer &answer);
+// Adds the crash to the answer's lead and facts, and what is unknown about it to the notes. Nullopt: no crash is known.
+std::optional<Crash> add_crash(const Snapshot &snapshot, report::Answer &answer);
 
 } // namespace dnheap

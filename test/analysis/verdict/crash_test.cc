@@ -1,6 +1,6 @@
 // What answers lead with in crash dumps: signals and codes in words, and the exception that the thread had; in every
 // layout. What its stack adds, test/real/crashes.py tells of real ones.
-#include "analysis/verdict/crash.h"
+#include "analysis/verdict/crash_signal.h"
 #include "base/text.h"
 #include "support/opened.h"
 #include "support/rows.h"
@@ -123,6 +123,16 @@ TEST(Crash, TheLastExceptionIsNotTakenForTheReason) {
               "ended by SIGSEGV (invalid address 0x10) on thread " + std::to_string(failed.heap.threads[0].os_id));
     EXPECT_EQ(fact(answer, "fault_address"), "0x10");
   }
+}
+
+// Where no exception is the reason, the thread's stack shows more than the exceptions do.
+TEST(Crash, AReportNamesTheCommandThatShowsMore) {
+  Failed failed({}, "System", "ExecutionEngineException");
+  EXPECT_TRUE(answer_of(failed.heap, "report").next_command.starts_with("dnheap exceptions "));
+  failed.heap.crash = CrashSignal{failed.heap.threads[0].os_id, 11, 1, 0x10};
+  const report::Answer answer = answer_of(failed.heap, "report");
+  EXPECT_TRUE(answer.next_command.starts_with("dnheap stack ")) << answer.next_command;
+  EXPECT_TRUE(answer.next_command.ends_with(" " + std::to_string(failed.heap.threads[0].os_id))) << answer.next_command;
 }
 
 TEST(Crash, AThreadThatTheRuntimeDoesNotKnow) {

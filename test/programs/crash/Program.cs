@@ -8,6 +8,10 @@
 //   segv         native code does
 //   textless     an exception that nobody catches, whose ToString() throws another
 //   exhausted    the GC's own limit is reached: run it with DOTNET_GCHeapHardLimit
+//   cctor        a static constructor fails, because a method of .NET is called on null
+//   failed-tasks two tasks fail, each with an exception inside another one
+//   async-void   an exception leaves an async void method
+//   library      a native library of the program aborts: `crash library FILE`
 //   filtered     an exception thrown by a finally block, that nobody catches: the filter that is asked throws another
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
 using System;
@@ -22,7 +26,17 @@ class Frame { public long Depth; }
 class Kept { public int Number; }
 class Failure : Exception { public Failure(string text) : base(text) { } }
 class Second : Exception { }
+class Importer { public static readonly string Text = Environment.GetEnvironmentVariable("NOT_SET").Trim(); }
 class Textless : Exception { public override string ToString() => throw new Failure("no text"); }
+
+static class Loser // in an unsafe class nothing is awaited
+{
+    internal static async void Lose()
+    {
+        await System.Threading.Tasks.Task.Delay(10);
+        Program.Wrap();
+    }
+}
 
 static unsafe class Program
 {
@@ -74,7 +88,24 @@ static unsafe class Program
         throw failure;
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Fail() => throw failure;
+
+    internal static void Wrap()
+    {
+        try
+        {
+            Fail();
+        }
+        catch (Failure inner)
+        {
+            throw new InvalidOperationException("a job failed", inner);
+        }
+    }
+
     static bool Refuse() => throw new NotSupportedException();
+
+    static string library;
 
     static void Crash(string way)
     {
@@ -111,6 +142,18 @@ static unsafe class Program
             for (var all = new List<byte[]>();;)
                 all.Add(new byte[1 << 20]);
         case "cast": kept.Add(((Frame)(object)failure).Depth); break; // native code of the runtime throws
+        case "cctor": kept.Add(Importer.Text); break;
+        case "failed-tasks":
+            System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task.Run(Wrap), System.Threading.Tasks.Task.Run(Wrap));
+            break;
+        case "async-void":
+            Loser.Lose();
+            Thread.Sleep(Timeout.Infinite);
+            break;
+        case "library":
+            var take = (delegate* unmanaged<int, void>)NativeLibrary.GetExport(NativeLibrary.Load(library), "take");
+            take(-1);
+            break;
         case "failed-task": System.Threading.Tasks.Task.Run(() => throw failure).Wait(); break;
         case "retried":
             for (bool again = false;; again = true)
@@ -142,6 +185,7 @@ static unsafe class Program
         foreach (var (address, thread) in held)
             text += (text.EndsWith('[') ? "" : ", ") + "{\"address\": \"0x" + address.ToString("x") + "\", \"thread\": " + thread + "}";
         Truth.Print(types + text + "]");
+        library = arguments.Length > 1 ? arguments[1] : null;
         if (Truth.Wait())
             Crash(arguments[0]);
     }

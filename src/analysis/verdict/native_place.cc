@@ -1,0 +1,100 @@
+#include "analysis/verdict/native_place.h"
+
+#include "analysis/threads/thread_text.h"
+#include "base/text.h"
+#include "snapshot/native_functions.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace dnheap {
+
+namespace {
+
+// The beginnings of file names, in lower case; what follows is a version or an ending.
+constexpr std::string_view system_libraries[] = {
+    "libc",      "libm",     "libpthread", "libdl",    "librt",  "libstdc++",    "libc++",
+    "libc++abi", "libgcc_s", "ld-linux",   "ld-musl",  "ld",     "linux-vdso",   "[vdso]",
+    "ntdll",     "kernel32", "kernelbase", "ucrtbase", "msvcrt", "vcruntime140", "msvcp140"};
+
+// Returns the native frames from where the signal came to the innermost managed method: those behind the signal's
+// return point, if the thread handles the signal.
+std::vector<const StackFrame *> frames_of_signal(const WalkedStack &stack) {
+  std::vector<const StackFrame *> out;
+  for (const StackFrame &frame : stack.frames) {
+    if (frame.kind == StackFrame::Kind::explicit_)
+      continue;
+    if (frame.kind != StackFrame::Kind::native)
+      break;
+    if (frame.is_active)
+      out.clear();
+    out.push_back(&frame);
+  }
+  return out;
+}
+
+class NativePlace {
+public:
+  explicit NativePlace(const Snapshot &snapshot) : runtime_(snapshot.runtime()), functions_(snapshot) {}
+
+  std::string text(const WalkedStack &stack, bool aborted) {
+    const std::vector<const StackFrame *> frames = frames_of_signal(stack);
+    if (frames.empty())
+      return "";
+    const auto caller =
+        std::find_if(frames.begin(), frames.end(), [&](const StackFrame *frame) { return !is_of_system(*frame); });
+    if (caller == frames.begin())
+      return name(*frames.front());
+    const std::string callee =
+        aborted ? outermost_named(std::span(frames).first(caller - frames.begin())) : name(*frames.front());
+    return caller == frames.end() || is_of_runtime(**caller) ? callee : callee + ", called by " + name(**caller);
+  }
+
+private:
+  const Module *module_of(const StackFrame &frame) const { return runtime_.target().find_module(frame.ip); }
+  bool is_of_system(const StackFrame &frame) const {
+    const Module *module = module_of(frame);
+    return module && is_system_library(module->file_name());
+  }
+  // The runtime's own calls, such as its handler of signals, are no library of the program.
+  bool is_of_runtime(const StackFrame &frame) const {
+    const Module *module = module_of(frame);
+    return !module || module->base == runtime_.module().base;
+  }
+  bool has_function(const StackFrame &frame) { // many of the system's functions are in no symbol table
+    const Module *module = module_of(frame);
+    return module && !functions_.find(*module, frame.ip, !frame.is_active).empty();
+  }
+  std::string outermost_named(std::span<const StackFrame *const> frames) {
+    for (u64 i = frames.size(); i-- > 0;)
+      if (has_function(*frames[i]))
+        return name(*frames[i]);
+    return name(*frames.front());
+  }
+  std::string name(const StackFrame &frame) {
+    return place_text(runtime_.target(), functions_, frame.ip, !frame.is_active).name;
+  }
+
+  const Runtime &runtime_;
+  NativeFunctions functions_;
+};
+
+} // namespace
+
+bool is_system_library(std::string_view file_name) {
+  std::string lower(file_name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+  return std::any_of(std::begin(system_libraries), std::end(system_libraries), [&](std::string_view one) {
+    // "libc.so.6", "libc-2.31.so", "ntdll.dll", "ld-linux-x86-64.so.2"; not "libcrypto.so.3" or "libc-client.so"
+    const std::string_view rest = std::string_view(lower).substr(std::min(one.size(), lower.size()));
+    const bool has_version = rest.size() > 1 && rest[0] == '-' && ((rest[1] >= '0' && rest[1] <= '9') || one[1] == 'd');
+    return lower.starts_with(one) && (rest.empty() || rest[0] == '.' || has_version);
+  });
+}
+
+std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, bool aborted) {
+  return NativePlace(snapshot).text(stack, aborted);
+}
+
+} // namespace dnheap

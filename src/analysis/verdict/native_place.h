@@ -1,0 +1,20 @@
+// native_place(): where native code stood when a signal came, and which library of the program called into the system's
+// libraries there. Opens the files of the modules that it names. Not for several threads at once.
+#pragma once
+#include "runtime/facts/stack_frame.h"
+#include "snapshot/snapshot.h"
+
+#include <string>
+
+namespace dnheap {
+
+// Returns "libimaging.so!img_scale+0x12", or "libc.so.6!__assert_fail+0x42, called by libimaging.so!img_resize+0x2a":
+// of the system's functions the innermost one, or, if the process aborted, the one that the other library called.
+// Empty: no native function is between the signal and the innermost managed method, or that is unknown.
+std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, bool aborted);
+
+// True for files of the system's libraries, which never abort on their own account: C, C++, threads, the loader, the
+// kernel's page of functions, and those of Windows.
+bool is_system_library(std::string_view file_name);
+
+} // namespace dnheap
