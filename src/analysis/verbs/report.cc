@@ -274,6 +274,10 @@ Table activity_as_text(const Activities &activities, const Question &question) {
   return table;
 }
 
+bool has_harm(const std::vector<Finding> &findings, EnumSet<Harm> harms) {
+  return std::ranges::any_of(findings, [&](const Finding &one) { return harms.has(one.harm); });
+}
+
 // Returns the verb that shows more of what the program does: the one for its largest group of threads or calls. Empty
 // if there is none, or if a suspect is large enough to be the better question.
 std::string verb_of(const Activities &activities, const Suspects &suspects) {
@@ -367,9 +371,10 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(suspects_table(suspects, question));
   answer.tables.push_back(findings_table(findings, suspects, question));
   answer.tables.push_back(activity_table(activities));
-  const bool is_explained = std::ranges::any_of(
-      findings, [](const Finding &one) { return one.harm == Harm::crash || one.harm == Harm::hang; });
-  if (!is_explained && !activities.list.empty())
+  // What the program does comes first where it may be the question, and last where the memory is.
+  const bool is_explained = has_harm(findings, {Harm::crash, Harm::hang}) || activities.list.empty();
+  const bool is_of_memory = has_harm(findings, {Harm::memory, Harm::resource});
+  if (!is_explained && !is_of_memory)
     answer.tables.push_back(activity_as_text(activities, question));
   answer.tables.push_back(where_table(examined.map, snapshot.target(), examined.facts.knows_all_roots));
   if (const std::string note = limit_note(snapshot); !note.empty())
@@ -382,6 +387,8 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(fragmentation_table(snapshot, examined.holes));
   if (examined.holes)
     answer.tables.push_back(fragmentation_as_text(snapshot, *examined.holes, examined.facts.in_heap(), question));
+  if (!is_explained && is_of_memory)
+    answer.tables.push_back(activity_as_text(activities, question));
   add_name_notes(snapshot, answer);
   const Finding nothing = {.kind = {}, .text = {}, .verb = verb_of(activities, suspects)};
   answer.next_command = command_of(findings.empty() ? nothing : findings.front(), suspects, question);
