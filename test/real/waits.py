@@ -245,6 +245,7 @@ def pool(dnheap, path, said):
     yields = [row["awaits"] for row in answer["calls"] if row["stack"][0] == "Pool.Load"]
     problems += [] if yields == ["its turn to run"] else [f"what calls Task.Yield() awaits is {yields}"]
     problems += verdict(dnheap, path, "pool_starved", f"of {said['workers']} workers {said['workers']} are blocked")
+    problems += verdict(dnheap, path, "pool_starved", f"{said['workers']} of the tasks are calls of Pool.Load")
     row = answer["pool"][0]
     if (row["workers"], row["working"]) != (said["workers"], said["workers"]) or not row["text"].startswith("STARVED"):
         problems.append(f"the pool's state is {row}")

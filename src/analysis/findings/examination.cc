@@ -223,7 +223,7 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   if (out.holes && !out.holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, out.holes->beside[0]);
   out.lines = std::make_unique<SourceLines>(snapshot);
-  out.hangs = find_hangs(snapshot, *out.lines);
+  out.hangs = find_hangs(snapshot, *out.lines, &out.standing);
   facts.finalizer_objects = out.hangs.finalizer_objects;
   facts.finalizer_place = out.hangs.finalizer_text;
   facts.threads_place = out.hangs.threads_text;
@@ -239,7 +239,7 @@ Plan plan_examination() {
   Plan plan(Pass::tally | Pass::roots);
   foresee_suspects(plan);
   foresee_native_owners(plan);
-  return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("headers");
+  return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("async stacks").perhaps("headers");
 }
 
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
@@ -270,8 +270,8 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  std::vector<Finding> others =
-      find_findings({snapshot, examined.suspects.kept, examined.native, examined.facts, *examined.lines});
+  std::vector<Finding> others = find_findings(
+      {snapshot, examined.suspects.kept, examined.native, examined.facts, *examined.lines, examined.standing.calls});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   std::move(others.begin(), others.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });

@@ -7,6 +7,7 @@
 #include "analysis/plan.h"
 #include "analysis/process/account_map.h"
 #include "analysis/process/fragmentation.h"
+#include "analysis/threads/standing.h"
 #include "analysis/verdict/crash.h"
 #include "analysis/verdict/verdict.h"
 #include "analysis/waste/waste.h"
@@ -29,6 +30,7 @@ struct Examination {
   std::optional<Fragmentation> holes; // absent: the holes are few
   VerdictFacts facts;
   HangFacts hangs;
+  Standing standing;
   std::unique_ptr<SourceLines> lines; // its notes() say which lines are unknown, of all that were asked for
   Notes notes;
 };

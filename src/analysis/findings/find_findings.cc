@@ -15,16 +15,16 @@ namespace {
 
 constexpr FindingRule rules[] = {
     {"", find_memory_limit, {"memory_limit"}},
-    {"scopes of services", find_kept_scopes, {"root_scope", "open_scopes"}},
+    {"", find_kept_scopes, {"root_scope", "open_scopes"}},
     {"requests", find_kept_requests, {"ended_requests"}},
-    {"calls of requests", find_waiting_requests, {"waiting_requests"}},
+    {"", find_waiting_requests, {"waiting_requests"}},
     {"timers", find_kept_timers, {"many_timers"}},
     {"events", find_kept_handlers, {"event_handlers"}},
     {"connections", find_kept_clients, {"http_clients", "db_connections"}},
-    {"cancellation tokens", find_kept_registrations, {"cancellation_registrations"}},
-    {"values of AsyncLocals", find_kept_values, {"captured_values"}},
-    {"weak tables", find_kept_entries, {"weak_table", "dependent_handles"}},
-    {"compiled queries", find_kept_queries, {"query_cache"}},
+    {"", find_kept_registrations, {"cancellation_registrations"}},
+    {"", find_kept_values, {"captured_values"}},
+    {"", find_kept_entries, {"weak_table", "dependent_handles"}},
+    {"", find_kept_queries, {"query_cache"}},
     {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
 };
 
@@ -66,10 +66,10 @@ std::vector<Finding> find_findings(const Evidence &evidence) {
   return out;
 }
 
-std::string looked_at() {
+std::string looked_at(std::string_view without) {
   std::string out;
   for (u64 i = 0; i < std::size(rules); ++i)
-    if (const std::string_view what = rules[i].looks_at; !what.empty())
+    if (const std::string_view what = rules[i].looks_at; !what.empty() && what != without)
       out += (out.empty() ? "" : i + 1 < std::size(rules) ? ", " : " or ") + std::string(what);
   return out;
 }

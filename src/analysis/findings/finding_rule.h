@@ -6,12 +6,14 @@
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
 #include "analysis/owners/kept_resources.h"
+#include "analysis/threads/async_stacks.h"
 #include "analysis/verb.h"
 #include "analysis/verdict/verdict.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/source_lines.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,10 +25,13 @@ struct Evidence {
   const std::optional<NativeOwners> &native; // absent: malloc has little
   const VerdictFacts &facts;
   SourceLines &lines;
+  std::span<const AsyncStack> calls; // pending; empty, too, if there are too many
 };
 
 struct FindingRule {
-  const char *looks_at; // as the report lists what was looked at: "timers"; empty: often it cannot be looked at
+  // As the report lists what was looked at: "timers". Empty: often it cannot be looked at, or it is too rare to be
+  // listed.
+  const char *looks_at;
   void (*find)(const Evidence &evidence, std::vector<Finding> &out);
   Words kinds; // of its findings
 };

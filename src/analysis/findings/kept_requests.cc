@@ -7,14 +7,12 @@
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/process_clock.h"
 #include "analysis/shapes/typed_objects.h"
-#include "analysis/threads/async_stacks.h"
-#include "base/most_frequent.h"
+#include "analysis/threads/async_calls.h"
 #include "base/share.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 namespace dnheap {
 
@@ -40,14 +38,6 @@ std::string age_in_words(const FoundRequests &requests) {
   return oldest ? fmt::format(" The oldest request has been in flight for {}.",
                               age_text(*oldest->age_most, oldest->is_at_least))
                 : "";
-}
-
-// Returns the innermost method of the program on the stack.
-const AsyncFrame *of_program(const AsyncStack &stack, const FrameworkNames &framework) {
-  for (const AsyncFrame &frame : stack.frames)
-    if (!frame.method.empty() && !framework.contain(frame.method))
-      return &frame;
-  return nullptr;
 }
 
 } // namespace
@@ -79,36 +69,22 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   const u64 in_flight = requests->in_flight();
   if (in_flight < least_in_flight)
     return;
-  Tasks tasks(snapshot);
-  const ThreadPool pool = read_thread_pool(snapshot);
-  const AsyncStacks stacks(tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch());
-  const FrameworkNames framework(snapshot.assemblies());
   // Calls of requests have a method of ASP.NET as their outermost frame.
-  auto of_request = [&](const AsyncStack &stack) {
-    const AsyncFrame *frame = of_program(stack, framework);
-    return frame && !is_for_client(stack.awaits.what) && frame != &stack.frames.back() ? frame : nullptr;
-  };
-  std::map<std::pair<std::string, std::string>, u64> places; // by method, and what it waits for
-  for (const AsyncStack &stack : stacks.stacks())
-    if (const AsyncFrame *frame = of_request(stack))
-      places[{frame->method, stack.awaits.what}] += stack.count;
-  const auto most = most_frequent(places);
-  if (most == places.end() || most->second < least_in_flight || share_of(most->second, in_flight) < most_of_them)
+  const std::vector<CallGroup> groups = group_calls(evidence.calls, FrameworkNames(snapshot.assemblies()));
+  const CallGroup *most = nullptr;
+  for (const CallGroup &group : groups)
+    if (!is_for_client(group.waits_for) && group.called && (!most || group.called > most->called))
+      most = &group;
+  if (!most || most->called < least_in_flight || share_of(most->called, in_flight) < most_of_them)
     return;
-  std::set<std::string> lines_of_most;
-  for (const AsyncStack &stack : stacks.stacks())
-    if (const AsyncFrame *frame = of_request(stack);
-        frame && std::pair(frame->method, stack.awaits.what) == most->first)
-      lines_of_most.insert(line_in_brackets(await_line(*frame, evidence.lines)));
-  const std::string line = lines_of_most.size() == 1 ? *lines_of_most.begin() : "";
   out.push_back(
       {.kind = "waiting_requests",
        .harm = Harm::slow,
        .sureness = Sureness::possible,
        .text = fmt::format("{} requests are in flight, and {} calls of {}{} wait for one thing ({}). That is a "
                            "hang only if these calls never end.{}",
-                           count_text(in_flight), count_text(most->second), method_in_words(most->first.first), line,
-                           most->first.second, age_in_words(*requests)),
+                           count_text(in_flight), count_text(most->called), method_in_words(most->method),
+                           line_in_brackets(line_of(*most, evidence.lines)), most->waits_for, age_in_words(*requests)),
        .count = in_flight,
        .verb = "async"});
 }

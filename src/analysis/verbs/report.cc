@@ -1,5 +1,6 @@
 // `report`: the state of a program on one screen: a verdict, the use of memory, and the owners of most of it.
 #include "analysis/answer_head.h"
+#include "analysis/findings/activity.h"
 #include "analysis/findings/examination.h"
 #include "analysis/findings/find_findings.h"
 #include "analysis/names/brief_type_name.h"
@@ -195,6 +196,7 @@ Table waste_table(const Waste &waste, u64 live) {
 }
 
 constexpr u64 most_findings = 6;    // paragraphs; the others are in the data
+constexpr u64 most_activities = 6;  // groups of threads and calls: one screen has room for few
 constexpr u64 most_told = 3;        // rows of waste, and neighbours of holes
 constexpr double least_told = 0.01; // share of the live bytes, or of the holes
 
@@ -242,6 +244,59 @@ Table fragmentation_as_text(const Snapshot &snapshot, const Fragmentation &holes
                               std::move(rows));
   table.notes.push_back("all of them: dnheap frag " + shell_word(question.target));
   return table;
+}
+
+Table activity_table(const Activities &activities) {
+  using A = Activity;
+  Table table = report::ColumnsOf<A>{
+      {{"count", "", Kind::count}, &A::count},
+      {{"kind", "", Kind::text}, [](const A &a) { return name_of(a.who); }},
+      {{"waits_for", "", Kind::text}, [](const A &a) { return report::text_cell(a.waits_for); }},
+      {{"method", "", Kind::text}, [](const A &a) { return report::text_cell(a.method); }},
+      {{"calls", "", Kind::text}, [](const A &a) { return report::text_cell(a.calls); }},
+      {{"source", "", Kind::text}, [](const A &a) { return report::text_cell(a.at.file); }},
+      {{"line", "", Kind::number}, [](const A &a) {
+         return a.at ? Cell(u64{a.at.line}) : Cell();
+       }}}.table("activity", "", activities.list);
+  table.shown = Shown::in_data;
+  return table;
+}
+
+Table activity_as_text(const Activities &activities, const Question &question) {
+  std::vector<Row> rows;
+  for (const Activity &one : activities.list)
+    rows.push_back({fmt::format("{:>16}", one.figures()), one.text()});
+  Table table = figures_table("activity_text", "What the program does, apart from idle threads", std::move(rows));
+  if (activities.others)
+    table.notes.push_back(fmt::format("… {} more groups: dnheap threads {}, dnheap async {}",
+                                      count_text(activities.others), shell_word(question.target),
+                                      shell_word(question.target)));
+  return table;
+}
+
+bool has_harm(const std::vector<Finding> &findings, EnumSet<Harm> harms) {
+  return std::ranges::any_of(findings, [&](const Finding &one) { return harms.has(one.harm); });
+}
+
+// Returns the verb that shows more of what the program does: the one for its largest group of threads or calls. Empty
+// if there is none, or if a suspect is large enough to be the better question.
+std::string verb_of(const Activities &activities, const Suspects &suspects) {
+  constexpr u64 small = u64{4} << 20;
+  const bool is_large = !suspects.list.empty() && suspects.list.front().retained >= small &&
+                        share_of(suspects.list.front().retained, suspects.live_bytes) >= 0.5;
+  if (!is_large)
+    for (const Activity &one : activities.list)
+      if (!one.method.empty())
+        return one.who == Activity::Who::threads ? "threads" : "async";
+  return "";
+}
+
+// Returns a sentence after a space: where nothing was found. It names nothing that could not be judged.
+std::string all_clear(const Examination &examined, const Activities &activities) {
+  const bool has_requests =
+      std::ranges::any_of(activities.list, [](const Activity &one) { return one.who == Activity::Who::requests; });
+  return fmt::format(" Nothing stands out in {}the thread pool, finalizers, {} either.",
+                     examined.hangs.note.empty() ? "locks, " : "", looked_at(has_requests ? "requests" : ""));
 }
 
 std::string command_of(const Finding &finding, const Suspects &suspects, const Question &question) {
@@ -301,10 +356,11 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   const MemoryVerdict &verdict = verdicts.front();
   const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, crash);
+  const Activities activities = find_activities(snapshot, examined.standing, *examined.lines, most_activities);
   answer.completeness->notes.add_all(examined.lines->notes());
   answer.lead = findings.empty() ? verdict.text : lead_of(findings, suspects, question);
   if (findings.empty() && !is_incomplete)
-    answer.lead += " Nothing stands out in locks, the thread pool, finalizers, " + looked_at() + " either.";
+    answer.lead += all_clear(examined, activities);
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},
@@ -314,6 +370,12 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(account_table(examined.map, is_process, false));
   answer.tables.push_back(suspects_table(suspects, question));
   answer.tables.push_back(findings_table(findings, suspects, question));
+  answer.tables.push_back(activity_table(activities));
+  // What the program does comes first where it may be the question, and last where the memory is.
+  const bool is_explained = has_harm(findings, {Harm::crash, Harm::hang}) || activities.list.empty();
+  const bool is_of_memory = has_harm(findings, {Harm::memory, Harm::resource});
+  if (!is_explained && !is_of_memory)
+    answer.tables.push_back(activity_as_text(activities, question));
   answer.tables.push_back(where_table(examined.map, snapshot.target(), examined.facts.knows_all_roots));
   if (const std::string note = limit_note(snapshot); !note.empty())
     answer.tables.back().notes.push_back(note);
@@ -325,8 +387,11 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(fragmentation_table(snapshot, examined.holes));
   if (examined.holes)
     answer.tables.push_back(fragmentation_as_text(snapshot, *examined.holes, examined.facts.in_heap(), question));
+  if (!is_explained && is_of_memory)
+    answer.tables.push_back(activity_as_text(activities, question));
   add_name_notes(snapshot, answer);
-  answer.next_command = command_of(findings.empty() ? Finding() : findings.front(), suspects, question);
+  const Finding nothing = {.kind = {}, .text = {}, .verb = verb_of(activities, suspects)};
+  answer.next_command = command_of(findings.empty() ? nothing : findings.front(), suspects, question);
   return answer;
 }
 

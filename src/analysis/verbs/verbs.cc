@@ -14,14 +14,16 @@ constexpr Verb all_verbs[] = {
     {.name = "report",
      .group = "to begin with",
      .question = "what is going on?",
-     .details = "One screen: findings, where all of the process's memory is, and who holds most of the live objects. "
-                "Each holder is shown with the field to look at and the command to run next (dnheap path TARGET @1 "
-                "shows the path to the first one). Objects that the program's own static fields hold belong to these "
-                "fields, even if the runtime's timers or a method's local variable hold them, too. Then memory that "
-                "could be saved and, if there are many holes between objects, the neighbours of the holes. No values "
-                "of strings or fields are in it: it is safe to attach.",
+     .details =
+         "One screen: findings, where all of the process's memory is, and who holds most of the live objects. "
+         "Each holder is shown with the field to look at and the command to run next (dnheap path TARGET @1 "
+         "shows the path to the first one). Objects that the program's own static fields hold belong to these "
+         "fields, even if the runtime's timers or a method's local variable hold them, too. Unless the program is "
+         "known to hang, it also shows what most threads and pending calls of the program do. Then memory that "
+         "could be saved and, if there are many holes between objects, the neighbours of the holes. No values "
+         "of strings or fields are in it: it is safe to attach.",
      .takes = {Takes::hubs, Takes::symbols},
-     .tables = {"account", "suspects", "findings", "waste", "fragmentation"},
+     .tables = {"account", "suspects", "findings", "activity", "waste", "fragmentation"},
      .parts = contexts | names | fields | delegates | segments | gc | life_parts | thread_ids | suspended_calls |
               loader_heaps,
      .plan = plan_report,

@@ -2,12 +2,15 @@
 
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/source_line_text.h"
-#include "analysis/threads/async_stacks.h"
+#include "analysis/threads/async_calls.h"
+#include "analysis/threads/native_places.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/wait_texts.h"
+#include "base/most_frequent.h"
 #include "base/text.h"
 #include "objects/roots.h"
+#include "runtime/facts/thread_details.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,7 +35,8 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             wait_for_constructor};
 // Some 3 µs for each; if there are more, only `locks` looks for deadlocks.
 constexpr u64 most_asynchronous_waiters = 500000;
-constexpr u64 most_calls_alone = 10000; // pending calls that are looked at even if nothing else requires it
+constexpr u64 most_calls_alone = 10000;   // pending calls that are looked at even if nothing else requires it
+constexpr u64 most_calls_listed = 500000; // pending calls of which the stacks are built, some µs for each
 
 bool may_be_in_a_circle(const WaitText &wait) {
   return std::find(std::begin(waits_of_circles), std::end(waits_of_circles), wait.text) != std::end(waits_of_circles);
@@ -57,8 +61,7 @@ Counts count_objects(const Snapshot &snapshot) {
   return out;
 }
 
-bool may_be_deadlocked(const Snapshot &snapshot, std::span<const WaitText> waits, HangFacts &out) {
-  const Counts counts = count_objects(snapshot);
+bool may_be_deadlocked(const Counts &counts, std::span<const WaitText> waits, HangFacts &out) {
   if (counts.asynchronous_waiters > most_asynchronous_waiters) {
     out.note = "deadlocks were not looked for, since " + count_text(counts.asynchronous_waiters) +
                " asynchronous methods wait for semaphores: dnheap locks looks for them";
@@ -176,9 +179,29 @@ private:
   SourceLines &lines_;
 };
 
-void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_texts, ThreadPlaces &places,
+// Names the calls for whose tasks most blocked workers of the pool wait, and where these calls are suspended: "11 of
+// the tasks are calls of Shop.Orders.LoadAsync (Orders.cs:12)".
+std::string tasks_of_workers(const Snapshot &snapshot, const LockSet &locks, const ThreadWaits &waits,
+                             const Tasks &tasks, SourceLines &lines) {
+  std::map<AsyncFrame, u64> counts;
+  std::set<u32> seen; // a thread may wait for several tasks
+  for (const ThreadWait &wait : waits.waits) {
+    const TaskNumber task = wait.kind == WaitKind::task ? tasks.find(wait.object) : no_task;
+    const u32 state = snapshot.runtime().thread_details(locks.threads[wait.thread]).state.value_or(0);
+    if (task != no_task && tasks.is_method(task) && tasks.machine(task) && (state & ThreadDetails::pool_worker) &&
+        seen.insert(wait.thread).second)
+      ++counts[frame_of(tasks, task)];
+  }
+  const auto most = most_frequent(counts);
+  if (most == counts.end())
+    return "";
+  const bool is_one = most->second == 1;
+  return fmt::format("{} of the tasks {} of {}{}", count_text(most->second), is_one ? "is a call" : "are calls",
+                     method_in_words(most->first.method), line_in_brackets(await_line(most->first, lines)));
+}
+
+void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitText> wait_texts, ThreadPlaces &places,
                    SourceLines &lines, HangFacts &to) {
-  Tasks tasks(snapshot);
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
@@ -187,6 +210,7 @@ void add_deadlocks(const Snapshot &snapshot, std::span<const WaitText> wait_text
     holders.emplace(snapshot.runtime(), locks, waits, text, wait_texts, places, lines);
     holders->add_contended(to);
     holders->add_of_finalizers(to);
+    to.pool_tasks = tasks_of_workers(snapshot, locks, waits, tasks, lines);
   }
   Sureness best = Sureness::possible;
   for (const DeadlockText::Circle &circle : waits.circles) {
@@ -231,7 +255,7 @@ std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems) {
   return places.finalizer();
 }
 
-HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines) {
+HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *standing) {
   HangFacts out;
   Notes problems; // the verbs that list threads report them
   const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
@@ -244,14 +268,28 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines) {
   const std::vector<Root> &roots = snapshot.roots().roots;
   out.finalizer_objects = static_cast<u64>(
       std::count_if(roots.begin(), roots.end(), [](const Root &root) { return root.kind == RootKind::finalizer; }));
-  if (may_be_deadlocked(snapshot, waits, out))
-    add_deadlocks(snapshot, waits, places, lines, out);
+  const Counts counts = count_objects(snapshot);
+  const bool looks_for_deadlocks = may_be_deadlocked(counts, waits, out);
+  const bool has_calls = counts.calls || counts.asynchronous_waiters;
+  const bool lists_calls = standing && has_calls && counts.calls <= most_calls_listed;
+  std::optional<Tasks> tasks;
+  if (looks_for_deadlocks || lists_calls)
+    tasks.emplace(snapshot);
+  if (looks_for_deadlocks)
+    add_deadlocks(snapshot, *tasks, waits, places, lines, out);
   out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
-  if (out.pool.workers && !out.pool.idle) {
-    const ThreadPool pool = read_thread_pool(snapshot);
+  const bool is_pool_busy = out.pool.workers && !out.pool.idle;
+  const ThreadPool pool = is_pool_busy || lists_calls ? read_thread_pool(snapshot) : ThreadPool();
+  if (is_pool_busy) {
     out.pool.queued = pool.queued_items;
     out.pool.is_queue_cut = pool.is_cut;
   }
+  if (standing) {
+    standing->threads = places.groups();
+    name_native_places(snapshot, threads, standing->threads);
+  }
+  if (lists_calls)
+    standing->calls = AsyncStacks(*tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch()).stacks();
   return out;
 }
 

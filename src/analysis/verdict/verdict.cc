@@ -293,7 +293,8 @@ constexpr HangRule hang_rules[] = {
          return fmt::format("The thread pool has more work than workers: {}. That is a hang only if no worker ever "
                             "finishes its work.",
                             f.pool.starved_text());
-       return fmt::format("The thread pool starves: {}.", f.pool.starved_text());
+       return fmt::format("The thread pool starves: {}.{}", f.pool.starved_text(),
+                          f.pool_tasks.empty() ? "" : " " + f.pool_tasks + ".");
      }},
 };
 

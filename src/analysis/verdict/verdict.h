@@ -46,6 +46,9 @@ struct HangFacts {
   // The place of the largest group of threads in one state ("700 sleep, in Shop.Poller.Run"), and the place of the
   // thread that runs finalizers ("waits for an event in Shop.Handle.Finalize"). Empty: unknown, or it runs none.
   std::string threads_text, finalizer_text;
+  // The calls for whose tasks most workers of the pool wait: "11 of the tasks are calls of Shop.Orders.LoadAsync";
+  // empty: unknown.
+  std::string pool_tasks;
   std::string note; // what was not looked at
 };
 

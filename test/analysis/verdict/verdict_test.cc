@@ -346,6 +346,9 @@ TEST(Verdict, AStarvedPool) {
       first_hang(f).text,
       "The thread pool starves: 1 work item waits for a worker, and of 8 workers 6 are blocked: 6 for a lock; 2 are "
       "at work.");
+  f.pool_tasks = "5 of the tasks are calls of Shop.Orders.Load (Orders.cs:12)";
+  EXPECT_TRUE(first_hang(f).text.ends_with("at work. 5 of the tasks are calls of Shop.Orders.Load (Orders.cs:12)."));
+  f.pool_tasks.clear();
   f.pool.blocked = 3; // the others work, and will come to it
   EXPECT_EQ(first_hang(f).rule, "");
   f.pool.queued = 41; // not soon

@@ -205,6 +205,22 @@ TEST(Semaphores, ManyBeforeOneAreACrowd) {
                                          "probably has it. That is a hang only if this never ends.");
 }
 
+// The report shows what the calls do from the same look at them.
+TEST(Semaphores, WhoWaitsIsKept) {
+  Semaphores s({});
+  const Address a = s.semaphore();
+  for (u64 i = 0; i < 3; ++i)
+    s.calls(s.wait(a), a);
+  Snapshot snapshot(s.heap.target(), {});
+  SourceLines lines(snapshot);
+  Standing standing;
+  find_hangs(snapshot, lines, &standing);
+  u64 calls = 0;
+  for (const AsyncStack &stack : standing.calls)
+    calls += stack.awaits.what == "semaphore" ? stack.count : 0;
+  EXPECT_EQ(calls, 3u);
+}
+
 TEST(Semaphores, WhatIsNoCrowd) {
   for (const std::string &text : {hang_of(31, 1, false, false),         // few
                                   hang_of(40, 1, true, true),           // whoever has it goes on in time

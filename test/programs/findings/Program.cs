@@ -42,6 +42,18 @@ namespace Shop
             await answer.Task;
             return 1;
         }
+
+        // Asks a server that accepts, and never answers.
+        readonly HttpClient http = new();
+        readonly TcpListener silent = new(IPAddress.Loopback, 0);
+        public void Begin() => silent.Start(1000);
+        public async Task<int> FetchAsync()
+        {
+            var away = new Uri($"http://{silent.LocalEndpoint}/");
+            Interlocked.Increment(ref Waiting);
+            string text = await http.GetStringAsync(away);
+            return text.Length;
+        }
     }
 
     static class Program
@@ -252,6 +264,7 @@ namespace Shop
                         audit.Seen.Add(context);
             });
             app.MapGet("/pay", async (Bank bank) => (await bank.AskAsync()).ToString());
+            app.MapGet("/fetch", async (Bank bank) => (await bank.FetchAsync()).ToString());
             app.StartAsync().Wait();
             kept.Add(app);
             return app;
@@ -273,13 +286,14 @@ namespace Shop
                     socket.Receive(new byte[1000]);
         }
 
-        static void WaitingRequests()
+        static void WaitingRequests(string path)
         {
             WebApplication app = Serve();
             int count = Many(40, 12);
-            for (int i = 0; i < count; ++i)
-                kept.Add(Ask(app, "/pay"));
             var bank = app.Services.GetRequiredService<Bank>();
+            bank.Begin();
+            for (int i = 0; i < count; ++i)
+                kept.Add(Ask(app, path));
             while (Volatile.Read(ref bank.Waiting) < count)
                 Thread.Sleep(10);
         }
@@ -302,7 +316,8 @@ namespace Shop
                 "http_clients" => Clients,
                 "memory_limit" => MemoryLimit,
                 "ended_requests" => EndedRequests,
-                "waiting_requests" => WaitingRequests,
+                "waiting_requests" => () => WaitingRequests("/pay"),
+                "waiting_requests:http" => () => WaitingRequests("/fetch"),
                 _ => throw new ArgumentException(arguments[0])
             };
             way();

@@ -1,0 +1,39 @@
+// Activity: what the program does, in its own methods: threads that wait or run there, pending asynchronous calls, and
+// requests in flight, the largest groups first. It is evidence, and says nothing about harm. Reads requests only if
+// the tally shows ASP.NET Core's objects for them. Not for several threads at once.
+#pragma once
+#include "analysis/threads/standing.h"
+#include "snapshot/snapshot.h"
+#include "snapshot/source_lines.h"
+
+#include <string>
+#include <vector>
+
+namespace dnheap {
+
+struct Activity {
+  enum class Who : u8 { threads, calls, requests };
+  Who who = Who::threads;
+  u64 count = 0;
+  std::string waits_for; // in words: "a task", "sleep"; empty: they do not wait, or how they wait is unknown
+  std::string method;    // of the program, in words; empty for requests
+  std::string calls;     // the method of .NET, or the native function, that the program's method calls; empty: none
+  bool is_in_native = false;
+  SourceLine at;
+
+  // "20 threads"
+  std::string figures() const;
+  // "wait for data of a socket in Shop.LegacyClient.ReadReply (Legacy.cs:21)"
+  std::string text() const;
+};
+const char *name_of(Activity::Who who); // "thread", "call", "request"
+
+struct Activities {
+  std::vector<Activity> list;
+  u64 others = 0; // groups that are left out
+};
+
+// Returns at most `most` groups.
+Activities find_activities(const Snapshot &snapshot, const Standing &standing, SourceLines &lines, u64 most);
+
+} // namespace dnheap
