@@ -220,6 +220,8 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   add_assemblies(snapshot, facts);
   if (facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
     out.holes = find_holes(snapshot);
+  if (out.holes)
+    facts.free_beside_pinned = out.holes->total().pinned_bytes;
   if (out.holes && !out.holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, out.holes->beside[0]);
   out.lines = std::make_unique<SourceLines>(snapshot);
@@ -270,8 +272,8 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  std::vector<Finding> others = find_findings(
-      {snapshot, examined.suspects.kept, examined.native, examined.facts, *examined.lines, examined.standing.calls});
+  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept, examined.map, examined.native,
+                                               examined.facts, *examined.lines, examined.standing.calls});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   std::move(others.begin(), others.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });

@@ -15,6 +15,9 @@ namespace {
 
 constexpr FindingRule rules[] = {
     {"", find_memory_limit, {"memory_limit"}},
+    {"", find_thread_statics, {"thread_statics"}},
+    {"", find_unlimited_caches, {"cache_without_limit"}},
+    {"", find_unidentified_memory, {"unidentified_memory"}},
     {"", find_kept_scopes, {"root_scope", "open_scopes"}},
     {"requests", find_kept_requests, {"ended_requests"}},
     {"", find_waiting_requests, {"waiting_requests"}},
@@ -26,6 +29,9 @@ constexpr FindingRule rules[] = {
     {"", find_kept_entries, {"weak_table", "dependent_handles"}},
     {"", find_kept_queries, {"query_cache"}},
     {"native memory", find_kept_blocks, {"lost_native_memory", "held_native_memory"}},
+    {"AssemblyLoadContexts", find_kept_contexts, {"contexts_cannot_unload"}},
+    {"open handles", find_open_handles, {"open_handles"}},
+    {"emitted assemblies", find_many_emitted, {"made_assemblies"}},
 };
 
 } // namespace

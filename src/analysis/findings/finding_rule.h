@@ -6,6 +6,7 @@
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
 #include "analysis/owners/kept_resources.h"
+#include "analysis/process/account_map.h"
 #include "analysis/threads/async_stacks.h"
 #include "analysis/verb.h"
 #include "analysis/verdict/verdict.h"
@@ -22,6 +23,7 @@ namespace dnheap {
 struct Evidence {
   const Snapshot &snapshot;
   const KeptResources &kept;
+  const AccountMap &map;
   const std::optional<NativeOwners> &native; // absent: malloc has little
   const VerdictFacts &facts;
   SourceLines &lines;
@@ -52,5 +54,11 @@ void find_kept_entries(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_queries(const Evidence &evidence, std::vector<Finding> &out);
 void find_memory_limit(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_blocks(const Evidence &evidence, std::vector<Finding> &out);
+void find_kept_contexts(const Evidence &evidence, std::vector<Finding> &out);
+void find_open_handles(const Evidence &evidence, std::vector<Finding> &out);
+void find_many_emitted(const Evidence &evidence, std::vector<Finding> &out);
+void find_thread_statics(const Evidence &evidence, std::vector<Finding> &out);
+void find_unlimited_caches(const Evidence &evidence, std::vector<Finding> &out);
+void find_unidentified_memory(const Evidence &evidence, std::vector<Finding> &out);
 
 } // namespace dnheap

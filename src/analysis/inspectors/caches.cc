@@ -1,4 +1,6 @@
 // `inspect caches`: instances of Microsoft.Extensions.Caching.Memory.MemoryCache: their entries and limits.
+#include "analysis/inspectors/caches.h"
+
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/base_types.h"
@@ -20,7 +22,6 @@ namespace {
 using report::Cell;
 using report::Kind;
 
-constexpr const char *memory_cache = "Microsoft.Extensions.Caching.Memory.MemoryCache";
 constexpr const char *cache_entry = "Microsoft.Extensions.Caching.Memory.CacheEntry";
 // Fields of CoherentState for its entries: first one ConcurrentDictionary, since a later patch of 8.0 two.
 constexpr const char *entry_tables[] = {"_entries", "_stringEntries", "_nonStringEntries"};
@@ -28,10 +29,6 @@ constexpr const char *entry_tables[] = {"_entries", "_stringEntries", "_nonStrin
 constexpr const char *cache_sizes[] = {"_cacheSize", "_cacheSizePadded.Value"};
 constexpr u64 most_cache_locks = 1 << 16; // of one table
 
-struct FoundCache {
-  u64 entries = 0, size = 0;
-  std::optional<u64> limit; // nullopt: none
-};
 struct CacheGroup {
   u64 count = 0, entries = 0, most = 0, size = 0;
   Address largest = 0;
@@ -59,6 +56,8 @@ std::optional<u64> concurrent_count(FieldReader &fields, Address dictionary) {
   }
   return out;
 }
+
+} // namespace
 
 std::optional<FoundCache> read_cache(FieldReader &fields, Address cache) {
   const Address state = fields.reference_or_null(cache, "_coherentState"),
@@ -90,6 +89,8 @@ std::optional<FoundCache> read_cache(FieldReader &fields, Address cache) {
   }
   return has_entries ? std::optional(out) : std::nullopt;
 }
+
+namespace {
 
 report::Table caches_table(const std::map<CacheKey, CacheGroup> &groups) {
   using G = std::pair<const CacheKey, CacheGroup>;

@@ -1,20 +1,12 @@
 // `inspect sockets`, `inspect safehandles`: sockets, and other resources of the operating system.
+#include "analysis/inspectors/safe_handles.h"
+
 #include "analysis/inspectors/inspector.h"
 #include "analysis/shapes/resources.h"
 
 namespace dnheap {
 
 namespace {
-
-// The two lowest bits are closed and disposed; above them is a count of uses.
-std::optional<std::string> safe_handle_state(FieldReader &fields, const Runtime &, Address object) {
-  const std::optional<u32> state = fields.number<u32>(object, "_state");
-  const std::optional<Address> handle = fields.reference(object, "handle");
-  if (!state || !handle)
-    return std::nullopt;
-  const Address all_ones = fields.pointer_size() == 8 ? ~u64{0} : 0xffffffff;
-  return *state & 1 ? "closed" : *handle == 0 || *handle == all_ones ? "none" : "open";
-}
 
 std::optional<std::string> socket_state(FieldReader &fields, const Runtime &runtime, Address object) {
   const std::optional<std::string> disposed = disposed_state(fields, runtime, object);
@@ -26,6 +18,16 @@ std::optional<std::string> socket_state(FieldReader &fields, const Runtime &runt
 }
 
 } // namespace
+
+// The two lowest bits are closed and disposed; above them is a count of uses.
+std::optional<std::string> safe_handle_state(FieldReader &fields, const Runtime &, Address object) {
+  const std::optional<u32> state = fields.number<u32>(object, "_state");
+  const std::optional<Address> handle = fields.reference(object, "handle");
+  if (!state || !handle)
+    return std::nullopt;
+  const Address all_ones = fields.pointer_size() == 8 ? ~u64{0} : 0xffffffff;
+  return *state & 1 ? "closed" : *handle == 0 || *handle == all_ones ? "none" : "open";
+}
 
 void inspect_sockets(const Snapshot &snapshot, const Question &, report::Answer &answer) {
   constexpr ResourceKind kinds[] = {{"System.Net.Sockets.Socket", socket_state}};

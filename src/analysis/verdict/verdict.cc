@@ -34,6 +34,13 @@ bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8
 // True if live memory is mostly waste, so that "No leak" alone would hide a problem.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
 
+// True if holes are much of the heap. Holes beside many pinned objects count from a smaller size on: the GC can use,
+// but never close them, as long as the handles are there.
+bool is_fragmented(const VerdictFacts &f) {
+  const u64 least = f.pinned >= least_elements && f.free_beside_pinned >= f.free_inside / 2 ? 16 * mib : 32 * mib;
+  return is_much(f.free_inside, f.in_heap(), 0.4, least);
+}
+
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
 
 std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &holder) {
@@ -155,8 +162,7 @@ constexpr Rule rules[] = {
                           f.finalizers_text.empty() ? "" : ", most of it " + f.finalizers_text,
                           f.finalizer_place.empty() ? "does not keep up, or is blocked" : f.finalizer_place);
      }},
-    {"fragmentation", "holes",
-     [](const VerdictFacts &f) { return is_much(f.free_inside, f.in_heap(), 0.4, 32 * mib) ? f.free_inside : 0; },
+    {"fragmentation", "holes", [](const VerdictFacts &f) { return is_fragmented(f) ? f.free_inside : 0; },
      [](const VerdictFacts &f) {
        std::string out = fmt::format("Fragmentation: {} of the heap's {} are holes between objects",
                                      bytes_text(f.free_inside), bytes_text(f.in_heap()));

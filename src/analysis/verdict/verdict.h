@@ -70,7 +70,8 @@ struct VerdictFacts {
   std::string finalizers_text;      // the largest suspect among these objects
   std::string finalizer_place;      // HangFacts::finalizer_text
   std::string threads_place;        // HangFacts::threads_text
-  u64 pinned = 0;                   // objects that cannot be moved
+  u64 pinned = 0;                   // handles whose objects cannot be moved
+  u64 free_beside_pinned = 0;       // bytes of `free_inside` beside such an object; 0: not looked at
   std::string beside_holes;         // the objects beside most of the free bytes inside, in words; empty: not looked at
   u64 copies = 0;                   // bytes of live strings and small objects that are equal to others
   std::string copies_text;          // the largest group of copies, and the field that holds it

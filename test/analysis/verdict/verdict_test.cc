@@ -145,6 +145,17 @@ TEST(Verdict, Finalizers) {
 TEST(Verdict, Fragmentation) {
   expect("fragmentation", [](VerdictFacts &f) { f.free_inside = 60 * mib, f.pinned = 7; });
   expect("nothing", [](VerdictFacts &f) { f.free_inside = 53 * mib; });
+  auto small = [](VerdictFacts &f) { f.live = f.dead = mib, f.suspect = f.largest = 0, f.free_inside = 16 * mib; };
+  VerdictFacts at_pins = healthy(); // holes beside many pinned objects count from 16 MiB on
+  small(at_pins);
+  at_pins.pinned = least_elements, at_pins.free_beside_pinned = 8 * mib;
+  EXPECT_EQ(judge(at_pins).front().rule, "fragmentation");
+  VerdictFacts few_pins = at_pins, elsewhere = at_pins, few_bytes = at_pins;
+  few_pins.pinned = least_elements - 1;
+  elsewhere.free_beside_pinned = 8 * mib - 1;
+  few_bytes.free_inside = 16 * mib - 1;
+  for (const VerdictFacts &fine : {few_pins, elsewhere, few_bytes})
+    EXPECT_EQ(judge(fine).front().rule, "nothing");
   VerdictFacts f = healthy();
   f.free_inside = 80 * mib, f.pinned = 7, f.beside_holes = "1,500 holes beside Byte[], pinned (handle:pinned)";
   EXPECT_EQ(judge(f).front().text,

@@ -7,12 +7,16 @@ using System.Net.Http;
 using System.Net.Sockets;
 using System.Runtime;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Loader;
 using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
+using System.Xml.Serialization;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 
@@ -26,6 +30,8 @@ namespace Shop
     sealed class PriceFeed { public event EventHandler Changed; public void Raise() => Changed?.Invoke(this, EventArgs.Empty); }
     sealed class View { public int Seen; public void OnChanged(object sender, EventArgs arguments) => ++Seen; }
     sealed class Audit { public readonly List<HttpContext> Seen = new(); }
+
+    public sealed class Pair<A, B> { public A First; public B Second; } // XmlSerializer wants it to be public
 
     sealed class Handle
     {
@@ -250,6 +256,110 @@ namespace Shop
             kept.Add(GC.GetGCMemoryInfo());
         }
 
+        static readonly List<GCHandle> pins = new();
+
+        // Every pinned array keeps a hole of 4,000 bytes from being closed.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Pin()
+        {
+            var all = new List<byte[]>();
+            for (int i = 0; i < 6000; ++i)
+            {
+                all.Add(new byte[4000]);
+                var pinned = new byte[64];
+                kept.Add(pinned);
+                var handle = GCHandle.Alloc(pinned, GCHandleType.Pinned);
+                if (isHealthy)
+                    handle.Free();
+                else
+                    pins.Add(handle);
+            }
+            GC.KeepAlive(all);
+        }
+
+        static void Holes()
+        {
+            Pin();
+            GC.Collect();
+            GC.Collect();
+        }
+
+        [DllImport("libc")] static extern IntPtr mmap(IntPtr address, nint length, int protection, int flags, int file, nint offset);
+
+        static unsafe void Mapped()
+        {
+            const int readAndWrite = 3, isPrivateAndAnonymous = 0x22, size = 4 << 20;
+            for (int i = 0; i < Many(50, 12); ++i)
+                new Span<byte>((void*)mmap(0, size, readAndWrite, isPrivateAndAnonymous, -1, 0), size).Fill(1);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void LoadPlugin()
+        {
+            var context = new AssemblyLoadContext("plugin", true);
+            object plugin = context.LoadFromAssemblyPath(typeof(Program).Assembly.Location).CreateInstance("Shop.Basket");
+            if (!isHealthy)
+                kept.Add(plugin);
+            context.Unload();
+        }
+
+        static void Plugins()
+        {
+            for (int i = 0; i < 40; ++i)
+                LoadPlugin();
+        }
+
+        static void Files()
+        {
+            for (int i = 0; i < 800; ++i)
+            {
+                var file = new FileStream(Environment.ProcessPath, FileMode.Open, FileAccess.Read, FileShare.Read);
+                kept.Add(file);
+                if (isHealthy)
+                    file.Dispose();
+            }
+        }
+
+        // XmlSerializer keeps, and finds again, what it has made for a type; with other arguments it does not.
+        static void Serializers()
+        {
+            Type[] types = { typeof(int), typeof(uint), typeof(long), typeof(ulong), typeof(short), typeof(byte), typeof(bool), typeof(float), typeof(double), typeof(string), typeof(decimal) };
+            foreach (Type first in types)
+                foreach (Type second in types)
+                    _ = isHealthy ? new XmlSerializer(typeof(Pair<,>).MakeGenericType(first, second))
+                                  : new XmlSerializer(typeof(Pair<int, int>), new XmlRootAttribute("pair"));
+        }
+
+        [ThreadStatic] static List<byte[]> scratch;
+
+        static void Scratches()
+        {
+            int count = Many(20, 8);
+            var ready = new CountdownEvent(count);
+            for (int i = 0; i < count; ++i)
+                new Thread(() =>
+                {
+                    scratch = new List<byte[]>();
+                    for (int n = 0; n < 40; ++n)
+                        scratch.Add(new byte[50000]);
+                    ready.Signal();
+                    Thread.Sleep(Timeout.Infinite);
+                }) { IsBackground = true }.Start();
+            ready.Wait();
+        }
+
+        static void Caches()
+        {
+            var cache = new MemoryCache(new MemoryCacheOptions { SizeLimit = isHealthy ? 1_000_000 : null });
+            kept.Add(cache);
+            for (int i = 0; i < 20000; ++i)
+            {
+                var rows = new byte[1500];
+                new Random(i).NextBytes(rows);
+                cache.Set(i.ToString(), rows, new MemoryCacheEntryOptions { Size = 1 });
+            }
+        }
+
         static WebApplication Serve()
         {
             WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
@@ -315,6 +425,13 @@ namespace Shop
                 "dependent_handles" => DependentHandles,
                 "http_clients" => Clients,
                 "memory_limit" => MemoryLimit,
+                "fragmentation" => Holes,
+                "unidentified_memory" => Mapped,
+                "contexts_cannot_unload" => Plugins,
+                "open_handles" => Files,
+                "made_assemblies" => Serializers,
+                "thread_statics" => Scratches,
+                "cache_without_limit" => Caches,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => () => WaitingRequests("/pay"),
                 "waiting_requests:http" => () => WaitingRequests("/fetch"),

@@ -1,0 +1,86 @@
+// Many files, wait handles, processes or mapped files that are open, and held in one place.
+#include "analysis/findings/finding_rule.h"
+#include "analysis/inspectors/safe_handles.h"
+#include "analysis/names/brief_type_name.h"
+#include "analysis/owners/ranked_paths.h"
+#include "analysis/shapes/typed_objects.h"
+#include "base/text.h"
+#include "objects/object_index.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace dnheap {
+
+namespace {
+
+// A process may have 1,024 open files, unless somebody allows more.
+constexpr u64 least_open = 500;
+constexpr u64 most_handles_looked_at = 100'000;
+
+struct OpenedKind {
+  const char *type, *things;
+};
+// No sockets, and no handles of libraries for encryption: a server has some for each of its connections.
+constexpr OpenedKind opened_kinds[] = {
+    {"Microsoft.Win32.SafeHandles.SafeFileHandle", "files (SafeFileHandle)"},
+    {"Microsoft.Win32.SafeHandles.SafeWaitHandle", "events or other wait handles (SafeWaitHandle)"},
+    {"Microsoft.Win32.SafeHandles.SafeProcessHandle", "processes (SafeProcessHandle)"},
+    {"Microsoft.Win32.SafeHandles.SafeMemoryMappedFileHandle", "mapped files (SafeMemoryMappedFileHandle)"},
+    {"Microsoft.Win32.SafeHandles.SafeRegistryHandle", "registry keys (SafeRegistryHandle)"}};
+
+struct OpenHandles {
+  u64 count = 0;
+  Address example = 0;
+};
+
+// Open handles by what holds them: the owner of the path to each.
+std::map<std::string, OpenHandles> open_handles(const Snapshot &snapshot, const std::vector<TypedObject> &handles) {
+  FieldReader fields(snapshot.runtime());
+  const std::shared_ptr<const RankedPaths> paths = ranked_paths(snapshot);
+  std::map<std::string, OpenHandles> out;
+  for (u64 i = 0; i < std::min<u64>(handles.size(), most_handles_looked_at); ++i) {
+    if (i % 1024 == 0)
+      snapshot.watch().check();
+    const Address handle = handles[i].address;
+    if (safe_handle_state(fields, snapshot.runtime(), handle) != "open")
+      continue;
+    const ObjectId id = snapshot.index().find(handle);
+    const std::optional<OwnedPath> path = id == no_object ? std::nullopt : paths->find(id);
+    if (!path)
+      continue;
+    const WayOwner owner = way_owner(snapshot, path->owner);
+    if (owner.conservative || owner.name == name_of(RootKind::finalizer))
+      continue;
+    OpenHandles &to = out[owner.source];
+    to.example = to.count++ ? to.example : handle;
+  }
+  return out;
+}
+
+} // namespace
+
+void find_open_handles(const Evidence &evidence, std::vector<Finding> &out) {
+  const Snapshot &snapshot = evidence.snapshot;
+  for (const auto &[name, things] : opened_kinds) {
+    auto is_type = [&, name = name](Address type) { return snapshot.runtime().types().name(type) == name; };
+    if (count_that(snapshot, is_type) < least_open)
+      continue;
+    const std::map<std::string, OpenHandles> by_holder = open_handles(snapshot, objects_that(snapshot, is_type));
+    const auto most = std::ranges::max_element(by_holder, {}, [](const auto &one) { return one.second.count; });
+    if (most == by_holder.end() || most->second.count < least_open)
+      continue;
+    out.push_back({.kind = "open_handles",
+                   .harm = Harm::resource,
+                   .text = fmt::format("{} {} are open, held by {}. Dispose of each when it is no longer needed: the "
+                                       "system allows a process a limited number.",
+                                       count_text(most->second.count), things,
+                                       holder_in_words(snapshot, "[]", most->second.example)),
+                   .count = most->second.count,
+                   .example = most->second.example,
+                   .verb = "inspect safehandles"});
+  }
+}
+
+} // namespace dnheap

@@ -1,0 +1,101 @@
+// What `report` finds of leaks that few bytes make: open handles and emitted assemblies, in numbers that just are a
+// finding, and in numbers that just are none.
+#include "support/library_heap.h"
+#include "support/opened.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+std::string findings_of_kind(HeapBuilder &heap, const std::string &kind) {
+  Question question;
+  question.target = "core";
+  report::Answer answer = answer_of(heap, "report", question);
+  std::string out;
+  for (TextRow &row : text_rows_of(answer, "findings"))
+    if (row["kind"] == kind)
+      out += row["sureness"] + " " + row["count"] + ": " + row["text"] + "\n";
+  return out;
+}
+
+// A process with so many open handles of a type in an array, and others that are closed, garbage or of another type.
+std::string found_of_handles(const HeapShape &shape, const char *name, u64 open) {
+  LibraryHeap s(shape);
+  const Address base = s.type("System.Runtime.InteropServices", "SafeHandle", 0, 4, {"#handle", "!_state"}),
+                file = s.type("Microsoft.Win32.SafeHandles", name, base, 5, {"_path"}, 2);
+  std::vector<Address> held;
+  for (u64 i = 0; i < open; ++i)
+    held.push_back(s.with(file, {17 + i, 4}));
+  for (u64 i = 0; i < 9; ++i) {
+    held.push_back(s.with(file, {17, 3})); // closed
+    s.with(file, {17, 4});                 // garbage
+  }
+  s.heap.gc.handles = {{.type = HandleType::strong, .object = s.array(held)}};
+  return findings_of_kind(s.heap, "open_handles");
+}
+
+TEST(Findings, OpenHandles) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    EXPECT_EQ(found_of_handles(shape, "SafeFileHandle", 500),
+              "probable 500: 500 files (SafeFileHandle) are open, held by handle:strong System.Object[]. Dispose of "
+              "each when it is no longer needed: the system allows a process a limited number.\n");
+    EXPECT_EQ(found_of_handles(shape, "SafeFileHandle", 499), "");
+    EXPECT_EQ(found_of_handles(shape, "SafeSocketHandle", 900), ""); // a server has one for each connection
+  }
+}
+
+// An assembly without an image, whose metadata the runtime keeps for debuggers, and its managed objects.
+struct EmittedHeap : LibraryHeap {
+  EmittedHeap() : LibraryHeap({}) {
+    module = type("System.Reflection", "RuntimeModule", 0, 4, {"m_runtimeAssembly", "#m_pData"});
+    assembly = type("System.Reflection", "RuntimeAssembly", 0, 3, {"m_syncRoot"});
+    key = type("System.Xml.Serialization", "TempAssemblyCacheKey", 0, 4, {"_ns", "_type"});
+  }
+  void emit(const std::string &name) {
+    ModuleWriter &written = heap.module("<emitted>");
+    written.has_image = false;
+    written.metadata.assembly(name, {});
+    written.metadata.type("Made", "Rule");
+    const std::vector<std::byte> metadata = written.metadata.write();
+    const Address place = written.module + 61 * p;
+    if (heap.shape.net == Net::net8) {
+      const Address bytes = heap.native.append(metadata), buffer = heap.native.words({0, 0, bytes});
+      heap.native.word(buffer, metadata.size());
+      heap.native.pointer(place, buffer);
+    } else {
+      const Address at = heap.native.reserve(4);
+      heap.native.word(at, metadata.size());
+      heap.native.append(metadata, 1);
+      heap.native.pointer(place, at);
+    }
+    with(module, {with(assembly, {0}), written.module});
+  }
+  Address module = 0, assembly = 0, key = 0;
+};
+
+std::string found_of_emitted(const std::string &name, int count, int cached = 0) {
+  EmittedHeap s;
+  for (int i = 0; i < count; ++i)
+    s.emit(name);
+  for (int i = 0; i < cached; ++i)
+    s.with(s.key, {0, 0});
+  s.heap.gc.handles = {{.type = HandleType::strong, .object = s.old.object(s.heap.object_type)}};
+  return findings_of_kind(s.heap, "made_assemblies");
+}
+
+TEST(Findings, EmittedAssemblies) {
+  EXPECT_EQ(found_of_emitted("Microsoft.GeneratedCode", 99), "");
+  EXPECT_EQ(found_of_emitted("Microsoft.GeneratedCode", 100),
+            "probable 100: 100 assemblies called Microsoft.GeneratedCode (by XmlSerializer) were made at run time, and "
+            "stay until the program ends: each XmlSerializer that is created with more arguments than a type and a "
+            "namespace makes one. Keep these serializers, and use them again.\n");
+  EXPECT_EQ(found_of_emitted("Microsoft.GeneratedCode", 100, 1), ""); // one of them is found again
+  EXPECT_EQ(found_of_emitted("Rules", 100, 1),
+            "probable 100: 100 assemblies called Rules were made at run time, and stay until the program ends: the "
+            "program makes one again and again. Make it once, or with AssemblyBuilderAccess.RunAndCollect.\n");
+}
+
+} // namespace
+} // namespace dnheap::test
