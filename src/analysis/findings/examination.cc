@@ -1,6 +1,7 @@
 #include "analysis/findings/examination.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/findings/cause.h"
 #include "analysis/findings/find_findings.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
@@ -245,9 +246,9 @@ Plan plan_examination() {
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::string &crash) {
-  // An object that a verdict names needs no finding of its own.
-  const Address suspect =
-      examined.suspects.list.empty() || memory.front().rule == "nothing" ? 0 : examined.suspects.list.front().example;
+  // An object that a finding about memory names needs no other finding.
+  const bool is_named = memory.front().rule != "nothing" && !memory.front().is_size_alone;
+  const Address suspect = examined.suspects.list.empty() || !is_named ? 0 : examined.suspects.list.front().example;
   std::vector<Finding> out;
   auto is_found = [&](std::string_view kind) {
     return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
@@ -256,10 +257,14 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
     out.push_back(
         {.kind = "crash", .harm = Harm::crash, .sureness = Sureness::certain, .text = crash, .verb = "exceptions"});
   for (const HangVerdict &hang : hangs)
-    out.push_back(
-        {.kind = hang.rule, .harm = Harm::hang, .sureness = hang.sureness, .text = hang.text, .verb = hang.verb});
+    out.push_back({.kind = hang.rule,
+                   .harm = Harm::hang,
+                   .sureness = hang.sureness,
+                   .text = hang.text,
+                   .verb = hang.verb,
+                   .options = hang.options});
   for (const MemoryVerdict &one : memory)
-    if (one.rule != "nothing" && !(one.rule == "finalizers" && is_found("finalizer_blocked")))
+    if (one.rule != "nothing" && !one.is_size_alone && !(one.rule == "finalizers" && is_found("finalizer_blocked")))
       out.push_back({.kind = one.rule,
                      .harm = Harm::memory,
                      .text = one.text,
@@ -267,10 +272,12 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .verb = one.verb,
                      .options = one.options});
   std::vector<Finding> others =
-      find_findings({snapshot, examined.suspects.kept, examined.native, examined.facts, *examined.lines});
+      find_findings({snapshot, examined.suspects, examined.native, examined.facts, *examined.lines});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
+  find_causes(snapshot, examined.suspects, others);
   std::move(others.begin(), others.end(), std::back_inserter(out));
-  std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Finding &a, const Finding &b) { return order_of(a) < order_of(b); });
   return out;
 }
 

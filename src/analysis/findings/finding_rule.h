@@ -5,7 +5,7 @@
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
-#include "analysis/owners/kept_resources.h"
+#include "analysis/owners/suspects.h"
 #include "analysis/verb.h"
 #include "analysis/verdict/verdict.h"
 #include "snapshot/snapshot.h"
@@ -19,7 +19,7 @@ namespace dnheap {
 
 struct Evidence {
   const Snapshot &snapshot;
-  const KeptResources &kept;
+  const Suspects &suspects;
   const std::optional<NativeOwners> &native; // absent: malloc has little
   const VerdictFacts &facts;
   SourceLines &lines;
@@ -42,6 +42,7 @@ void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out);
+void find_failed_readers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_values(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_entries(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_queries(const Evidence &evidence, std::vector<Finding> &out);

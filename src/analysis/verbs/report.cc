@@ -251,14 +251,25 @@ std::string command_of(const Finding &finding, const Suspects &suspects, const Q
   return suspects.list.empty() ? "dnheap stat " + target : next_of(question, 1);
 }
 
-// Returns one paragraph for each finding; the first one's command is the answer's next.
+// Returns what the lead has a paragraph of: the findings, and who holds most, before those that explain less.
+std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict) {
+  if (!verdict.is_size_alone)
+    return findings;
+  const auto at = std::find_if(findings.begin(), findings.end(),
+                               [](const Finding &one) { return order_of(one) >= order_behind_holder; });
+  findings.insert(at, {.kind = verdict.rule, .text = verdict.text, .bytes = verdict.bytes});
+  return findings;
+}
+
+// Returns one paragraph for each finding; the first one's command is the answer's next. A command ends its paragraph,
+// without a stop, so that it can be copied.
 std::string lead_of(const std::vector<Finding> &findings, const Suspects &suspects, const Question &question) {
   const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : most_findings;
   std::string out;
   for (u64 i = 0; i < std::min<u64>(findings.size(), most); ++i) {
     out += (i ? "\n\n" : "") + findings[i].text;
     if (i && !findings[i].verb.empty())
-      out += " See " + command_of(findings[i], suspects, question) + ".";
+      out += " See: " + command_of(findings[i], suspects, question);
   }
   if (findings.size() > most)
     out += fmt::format("\n\n… {} more findings; --top 0 shows all", findings.size() - most);
@@ -302,9 +313,11 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, answer.lead);
   answer.completeness->notes.add_all(examined.lines->notes());
-  answer.lead = findings.empty() ? verdict.text : lead_of(findings, suspects, question);
+  const std::vector<Finding> paragraphs = paragraphs_of(findings, verdict);
+  answer.lead = paragraphs.empty() ? verdict.text : lead_of(paragraphs, suspects, question);
   if (findings.empty() && !is_incomplete)
-    answer.lead += " Nothing stands out in locks, the thread pool, finalizers, " + looked_at() + " either.";
+    answer.lead += " Nothing stands out in locks, the thread pool, finalizers, " + looked_at() +
+                   (verdict.is_size_alone ? "." : " either.");
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},
@@ -326,7 +339,7 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   if (examined.holes)
     answer.tables.push_back(fragmentation_as_text(snapshot, *examined.holes, examined.facts.in_heap(), question));
   add_name_notes(snapshot, answer);
-  answer.next_command = command_of(findings.empty() ? Finding() : findings.front(), suspects, question);
+  answer.next_command = command_of(paragraphs.empty() ? Finding() : paragraphs.front(), suspects, question);
   return answer;
 }
 
