@@ -75,7 +75,7 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
     registrations.parts.push_back(one.address);
     if (registrations.parts.size() == 1)
       registrations.parts.push_back(of);
-    if (!callback)
+    if (!callback || fields.number<u64>(one.address, "Id") == u64{0}) // its source was cancelled
       continue;
     ++registrations.count;
     ++registrations.targets[target_of(snapshot, fields, one.address, callback)];

@@ -216,7 +216,7 @@ namespace Shop
         static void Delays()
         {
             for (int i = 0; i < 16000; ++i)
-                _ = ExpireAsync(stop.Token);
+                _ = ExpireAsync(isHealthy ? stop.Token : default);
             if (isHealthy)
                 stop.Cancel();
         }
