@@ -1,7 +1,7 @@
 #include "cli/mcp_tools.h"
 
+#include "cli/options/shell_line.h"
 #include "cli/options/values.h"
-#include "cli/shell/shell_line.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
 

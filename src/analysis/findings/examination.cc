@@ -1,6 +1,7 @@
 #include "analysis/findings/examination.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/findings/cause.h"
 #include "analysis/findings/find_findings.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
@@ -247,9 +248,9 @@ Plan plan_examination() {
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::optional<Crash> &crash) {
-  // An object that a verdict names needs no finding of its own.
-  const Address suspect =
-      examined.suspects.list.empty() || memory.front().rule == "nothing" ? 0 : examined.suspects.list.front().example;
+  // An object that a finding about memory names needs no other finding.
+  const bool is_named = memory.front().rule != "nothing" && !memory.front().is_size_alone;
+  const Address suspect = examined.suspects.list.empty() || !is_named ? 0 : examined.suspects.list.front().example;
   std::vector<Finding> out;
   auto is_found = [&](std::string_view kind) {
     return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
@@ -262,21 +263,27 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                    .verb = crash->verb,
                    .options = crash->options});
   for (const HangVerdict &hang : hangs)
-    out.push_back(
-        {.kind = hang.rule, .harm = Harm::hang, .sureness = hang.sureness, .text = hang.text, .verb = hang.verb});
+    out.push_back({.kind = hang.rule,
+                   .harm = Harm::hang,
+                   .sureness = hang.sureness,
+                   .text = hang.text,
+                   .verb = hang.verb,
+                   .options = hang.options});
   for (const MemoryVerdict &one : memory)
-    if (one.rule != "nothing" && !(one.rule == "finalizers" && is_found("finalizer_blocked")))
+    if (one.rule != "nothing" && !one.is_size_alone && !(one.rule == "finalizers" && is_found("finalizer_blocked")))
       out.push_back({.kind = one.rule,
                      .harm = Harm::memory,
                      .text = one.text,
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
-  std::vector<Finding> others = find_findings({snapshot, examined.suspects.kept, examined.map, examined.native,
+  std::vector<Finding> others = find_findings({snapshot, examined.suspects, examined.map, examined.native,
                                                examined.facts, *examined.lines, examined.standing.calls});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
+  find_causes(snapshot, examined.suspects, others);
   std::move(others.begin(), others.end(), std::back_inserter(out));
-  std::stable_sort(out.begin(), out.end(), [](const Finding &a, const Finding &b) { return a.harm < b.harm; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Finding &a, const Finding &b) { return order_of(a) < order_of(b); });
   return out;
 }
 

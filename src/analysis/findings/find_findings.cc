@@ -25,6 +25,7 @@ constexpr FindingRule rules[] = {
     {"events", find_kept_handlers, {"event_handlers"}},
     {"connections", find_kept_clients, {"http_clients", "db_connections"}},
     {"", find_kept_registrations, {"cancellation_registrations"}},
+    {"", find_failed_readers, {"failed_reader"}},
     {"", find_kept_values, {"captured_values"}},
     {"", find_kept_entries, {"weak_table", "dependent_handles"}},
     {"", find_kept_queries, {"query_cache"}},
@@ -45,6 +46,17 @@ const char *name_of(Harm harm) {
   case Harm::slow: return "slow";
   }
   return "";
+}
+
+u8 order_of(const Finding &finding) {
+  switch (finding.harm) {
+  case Harm::crash: return 0;
+  case Harm::hang: return 1;
+  case Harm::memory: return finding.kind == "duplicate_data" ? order_behind_holder : 2; // a holder of copies is first
+  case Harm::resource:
+  case Harm::slow: break;
+  }
+  return finding.is_cause ? order_behind_holder - 1 : order_behind_holder + static_cast<u8>(finding.harm);
 }
 
 std::string holder_in_words(const Snapshot &snapshot, const std::string &held_by, Address object) {
@@ -82,9 +94,8 @@ std::string looked_at(std::string_view without) {
 
 std::vector<std::string_view> finding_kinds() {
   std::vector<std::string_view> out = {any_kind, "crash"};
-  for (const std::string_view rule : verdict_rules())
-    if (rule != "nothing")
-      out.push_back(rule);
+  for (const std::string_view rule : fault_rules())
+    out.push_back(rule);
   for (const FindingRule &rule : rules)
     for (const std::string_view kind : rule.kinds)
       if (std::ranges::find(out, kind) == out.end()) // some are a verdict's, too

@@ -25,9 +25,16 @@ struct Finding {
   std::string text = {};    // one to three sentences
   u64 count = 0, bytes = 0; // 0: unknown, or not what matters
   Address example = 0;      // one of the objects; 0: none
+  Address holder = 0;       // the object that holds all of them, if one does; 0: unknown
   // A verb that shows more, and its options after the target: {"inspect di"}, {"waste", " --live"}; empty: the path to
   // the first suspect.
   std::string verb = {}, options = {};
+  bool is_cause = false; // it says why somebody holds much of live memory
 };
+
+// Returns the place of a finding in the order in which people want to know: it falls with importance.
+u8 order_of(const Finding &finding);
+// Findings of this order or more follow what is said of who holds most.
+inline constexpr u8 order_behind_holder = 4;
 
 } // namespace dnheap

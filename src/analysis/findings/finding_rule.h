@@ -5,7 +5,7 @@
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
-#include "analysis/owners/kept_resources.h"
+#include "analysis/owners/suspects.h"
 #include "analysis/process/account_map.h"
 #include "analysis/threads/async_stacks.h"
 #include "analysis/verb.h"
@@ -22,7 +22,7 @@ namespace dnheap {
 
 struct Evidence {
   const Snapshot &snapshot;
-  const KeptResources &kept;
+  const Suspects &suspects;
   const AccountMap &map;
   const std::optional<NativeOwners> &native; // absent: malloc has little
   const VerdictFacts &facts;
@@ -49,6 +49,7 @@ void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out);
+void find_failed_readers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_values(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_entries(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_queries(const Evidence &evidence, std::vector<Finding> &out);

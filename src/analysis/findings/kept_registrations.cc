@@ -1,5 +1,6 @@
 // Very many callbacks that wait for one CancellationTokenSource to be cancelled.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
@@ -16,17 +17,31 @@ namespace dnheap {
 namespace {
 
 constexpr u64 least_registrations = 1000; // of one source
+constexpr u64 least_large = 100;          // of one that holds much
 // A registration that was disposed of stays as a node without a callback, for the next one.
 constexpr const char *node = "System.Threading.CancellationTokenSource+CallbackNode";
 constexpr const char *linked = "System.Threading.CancellationTokenSource+Linked";
 
 struct Registrations {
   u64 count = 0;
-  std::vector<Address> parts;         // its nodes, and the object between them and the source
+  std::vector<Address> parts;         // its nodes; the second one is the object between them and the source
   std::map<std::string, u64> targets; // what they call, in words
 };
 
-// Returns what a node calls: a method; for a linked source, its type.
+// True if the source, or what holds its nodes, is on the way to somebody's large share of what is alive.
+bool is_large(const Suspects &suspects, Address source, const Registrations &of) {
+  constexpr u64 large = 10, least = u64{16} << 20; // one part in this many; bytes
+  auto is_its = [&](const Suspect::Step &step) {
+    return step.address && (step.address == source || (of.parts.size() > 1 && step.address == of.parts[1]));
+  };
+  return std::any_of(suspects.list.begin(), suspects.list.end(), [&](const Suspect &one) {
+    return one.retained >= std::max(least, suspects.live_bytes / large) &&
+           std::any_of(one.steps.begin(), one.steps.end(), is_its);
+  });
+}
+
+// Returns what a node calls: a method, and what it is given, if it does not belong to a delegate; for a linked source,
+// its type.
 std::string target_of(const Snapshot &snapshot, FieldReader &fields, Address object, Address callback) {
   const Runtime &runtime = snapshot.runtime();
   const Address state = fields.reference_or_null(object, "CallbackState");
@@ -35,7 +50,9 @@ std::string target_of(const Snapshot &snapshot, FieldReader &fields, Address obj
   for (const Address one : {state, callback}) // the state is what Register() was given, if that is an Action
     for (const DelegateTarget &target : runtime.fields().delegate_targets(one, fields.type_of(one), 1))
       if (!target.method.empty())
-        return method_in_words(target.method);
+        return method_in_words(target.method) +
+               (one == callback && state ? " with " + brief_type_name(runtime.types().name(fields.type_of(state)))
+                                         : "");
   return "methods without a name";
 }
 
@@ -44,7 +61,7 @@ std::string target_of(const Snapshot &snapshot, FieldReader &fields, Address obj
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
   auto is_node = [&](Address mt) { return snapshot.runtime().types().name(mt) == node; };
-  if (count_that(snapshot, is_node) < least_registrations)
+  if (count_that(snapshot, is_node) < least_large)
     return;
   FieldReader fields(snapshot.runtime());
   std::map<Address, Registrations> by_source;
@@ -58,12 +75,15 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
     registrations.parts.push_back(one.address);
     if (registrations.parts.size() == 1)
       registrations.parts.push_back(of);
-    if (!callback)
+    if (!callback || fields.number<u64>(one.address, "Id") == u64{0}) // its source was cancelled
       continue;
     ++registrations.count;
     ++registrations.targets[target_of(snapshot, fields, one.address, callback)];
   }
-  std::erase_if(by_source, [](const auto &one) { return one.second.count < least_registrations; });
+  std::erase_if(by_source, [&](const auto &one) {
+    const auto &[source, of] = one;
+    return of.count < least_large || (of.count < least_registrations && !is_large(evidence.suspects, source, of));
+  });
   std::vector<HeldObject> sources;
   std::vector<Address> parts;
   for (const auto &[source, of] : by_source) {
@@ -87,6 +107,7 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
                                        count_text(most->second), most->first),
                    .count = of.count,
                    .example = source,
+                   .holder = source,
                    .verb = "path",
                    .options = " " + hex(source)});
   }

@@ -3,6 +3,7 @@
 #include "analysis/inspectors/requests.h"
 #include "analysis/inspectors/service_scopes.h"
 #include "analysis/names/brief_type_name.h"
+#include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/most_frequent.h"
@@ -54,6 +55,7 @@ void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
                              count_text(most->second), type),
          .count = most->second,
          .example = group.largest,
+         .holder = FieldReader(snapshot.runtime()).reference_or_null(group.largest, "_disposables"),
          .verb = "inspect di"});
   }
   if (open < least_scopes)

@@ -7,7 +7,9 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <map>
 
 namespace dnheap {
 
@@ -15,26 +17,53 @@ namespace {
 
 constexpr u64 least_timers = 5000; // delays and time limits of calls are timers, too
 
+// Timers of one kind that call one method.
+struct AlikeTimers {
+  u64 count = 0, most = 0; // most: those with the holder that most of them have
+  Address example = 0;     // one of these
+  std::string held_by;
+};
+
+// Returns "Shop.Cart.Pay" if the holder is a variable of that asynchronous method; else empty.
+std::string call_that_waits(const std::string &holder) {
+  const u64 at = holder.starts_with("variable ") ? holder.find(" of ") : holder.npos;
+  return at == holder.npos ? "" : holder.substr(at + 4);
 }
+
+// Says what holds the timers, and what ends them. A delay of a task ends by itself, and nobody can dispose of it.
+std::string timers_in_words(const std::string &kind, const std::string &callback, const AlikeTimers &of,
+                            const std::string &holder) {
+  if (!kind.starts_with("Task"))
+    return fmt::format(
+        "{} timers ({}) are active{}; most are held by {}. A timer lives, and keeps what it calls alive, "
+        "until it is disposed of.",
+        count_text(of.count), kind, callback.empty() ? "" : " and call " + method_in_words(callback), holder);
+  const std::string call = call_that_waits(holder);
+  const std::string what =
+      call.empty() ? fmt::format("{} timers of {} run; most are held by {}.", count_text(of.count), kind, holder)
+      : of.most == of.count ? fmt::format("{} calls of {} wait in {}.", count_text(of.count), call, kind)
+                            : fmt::format("{} calls wait in {}, {} of them calls of {}.", count_text(of.count), kind,
+                                          count_text(of.most), call);
+  return what + " Each stays until its time is over, which a CancellationToken can end sooner; a queue with one timer "
+                "needs no call for each.";
+}
+
+} // namespace
 
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
   if (count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == queued_timer; }) <
       least_timers)
     return;
-  struct Sum {
-    u64 count = 0, most = 0;
-    Address example = 0;
-    std::string held_by;
-  };
-  std::map<std::pair<std::string, std::string>, Sum> by_callback; // and kind
+  std::map<std::pair<std::string, std::string>, AlikeTimers> by_callback; // and kind
+  std::map<std::array<std::string, 3>, u64> by_holder;                    // and callback, kind
   u64 unknown = 0;
   for (const auto &[key, group] : find_timers(snapshot, unknown))
     if (key.is_active && key.held_by != HoldingFields::nobody_text) {
-      Sum &sum = by_callback[{key.callback, key.kind}];
+      AlikeTimers &sum = by_callback[{key.callback, key.kind}];
       sum.count += group.count;
-      if (group.count > sum.most)
-        sum.most = group.count, sum.held_by = key.held_by, sum.example = group.example;
+      if (const u64 alike = by_holder[{key.callback, key.kind, key.held_by}] += group.count; alike > sum.most)
+        sum.most = alike, sum.held_by = key.held_by, sum.example = group.example;
     }
   const auto most = std::max_element(by_callback.begin(), by_callback.end(),
                                      [](const auto &a, const auto &b) { return a.second.count < b.second.count; });
@@ -43,11 +72,8 @@ void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
   const auto &[callback, kind] = most->first;
   out.push_back({.kind = "many_timers",
                  .harm = Harm::resource,
-                 .text = fmt::format("{} timers ({}) are active{}; most are held by {}. A timer lives, and keeps what "
-                                     "it calls alive, until it is disposed of.",
-                                     count_text(most->second.count), kind,
-                                     callback.empty() ? "" : " and call " + method_in_words(callback),
-                                     holder_in_words(snapshot, most->second.held_by, most->second.example)),
+                 .text = timers_in_words(kind, callback, most->second,
+                                         holder_in_words(snapshot, most->second.held_by, most->second.example)),
                  .count = most->second.count,
                  .example = most->second.example,
                  .verb = "inspect timers"});

@@ -35,7 +35,10 @@ std::string Suspect::brief_element() const {
   return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
 }
 
-std::string Suspect::text() const { return own_text() + (weak_table.empty() ? "" : ", " + weak_table); }
+std::string Suspect::text() const {
+  return own_text() + (weak_table.empty() ? "" : ", " + weak_table) +
+         (gone * 2 > elements ? fmt::format("; the targets of {} of them are gone", count_text(gone)) : "");
+}
 
 std::string Suspect::own_text() const {
   const u64 each = elements ? retained / elements : retained;
@@ -75,8 +78,11 @@ std::string Suspect::way() const {
 
 std::string Suspect::also_text() const {
   constexpr u64 worth_a_word = 10; // one part in this many of the retained bytes
+  constexpr u64 nearly_all = 20;   // less than one part in this many is the owner's alone
   if (also_held.bytes * worth_a_word < retained || !also_held.bytes)
     return "";
+  const u64 alone = retained - std::min(also_held.bytes, retained);
+  const bool is_all = alone * nearly_all < retained;
   const char *who = "";
   switch (also_held.by) {
   case OwnerRank::own:
@@ -85,11 +91,17 @@ std::string Suspect::also_text() const {
   case OwnerRank::framework: who = "static fields of the framework hold"; break;
   case OwnerRank::flows: who = "what flows with calls holds"; break;
   case OwnerRank::own_frames:
-  case OwnerRank::frames: who = "methods on stacks hold"; break;
+  case OwnerRank::frames:
+    if (is_all) // such as the thread that empties a queue
+      return "a thread uses it now: a method on a stack refers to it, too";
+    who = "methods on stacks hold";
+    break;
   case OwnerRank::plumbing: who = "the runtime's queues, or handles, hold"; break;
   }
+  if (is_all)
+    return std::string(who) + " all of it, too";
   return fmt::format("{} {} of it, too: only {} would be freed at once", who, bytes_text(also_held.bytes),
-                     bytes_text(retained - std::min(also_held.bytes, retained)));
+                     bytes_text(alone));
 }
 
 } // namespace dnheap

@@ -36,6 +36,7 @@ struct Suspect {
   Address first = 0;      // address of one element; 0: there are none
   std::string weak_table; // how dependent handles keep the elements (or what these hold), and in which table; empty: no
                           // dependent handles do
+  u64 gone = 0;           // how many of the elements are WeakReferences whose target is gone
   std::string calls;      // for a delegate on the path: the methods that it calls
   u64 retained = 0, objects = 0;
   AlsoHeld also_held;     // bytes that owners of a later rank also hold: they would not be freed now
@@ -49,12 +50,12 @@ struct Suspect {
   std::string brief_element() const;
   std::string text() const; // "ConcurrentDictionary<String, Session>: 15,000 × Shop.Session, 6.2 KiB each"
   std::string way() const;  // "static Shop.Cache._items._tables"
-  // "methods on stacks hold 1.2 MiB of it, too: only 3 KiB would be freed at once"; empty if others hold less than a
-  // tenth of the retained bytes.
+  // "methods on stacks hold 1.2 MiB of it, too: only 3 MiB would be freed at once", or that others hold all of it, too;
+  // empty if others hold less than a tenth of the retained bytes.
   std::string also_text() const;
 
 private:
-  std::string own_text() const; // without the weak table
+  std::string own_text() const; // without the weak table, and what is gone
 };
 
 const char *name_of(Suspect::Kind kind); // "collection"

@@ -4,6 +4,7 @@
 #include "analysis/objects/inside_of.h"
 #include "analysis/objects/object_view.h"
 #include "analysis/owners/first_owners.h"
+#include "analysis/owners/gone_targets.h"
 #include "analysis/owners/held_contents.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/owners/signature.h"
@@ -22,6 +23,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 most_suspects = 32, most_steps_told = 64;
+constexpr u64 least_weak = 1000;   // WeakReferences whose targets are worth a look
 constexpr u64 long_chain = 64;     // objects of one type linked one after the other
 constexpr u64 most_periods = 3;    // types that alternate in a chain
 constexpr double main_share = 0.6; // follow the largest child if it has at least this share of its parent's bytes
@@ -62,6 +64,7 @@ public:
       if (group_of(places).bytes >= least_)
         add_shared(type, places);
     count_kept();
+    count_gone();
     find_also();
     join_chains();
     std::stable_sort(out_.list.begin(), out_.list.end(), [](const Suspect &a, const Suspect &b) {
@@ -341,6 +344,13 @@ private:
           if (nearest)
             ++out_.list[nearest->suspect].kept[kind];
         }
+  }
+
+  void count_gone() {
+    for (const Placed &one : places_)
+      if (Suspect &s = out_.list[one.suspect];
+          s.elements >= least_weak && s.element.starts_with("System.WeakReference"))
+        s.gone = count_gone_targets(snapshot_, tree_, one.at.place, s.element);
   }
 
   // Finds the object whose dependent handles keep the elements: an object on the path, the object to which the elements

@@ -292,11 +292,12 @@ std::string verb_of(const Activities &activities, const Suspects &suspects) {
 }
 
 // Returns a sentence after a space: where nothing was found. It names nothing that could not be judged.
-std::string all_clear(const Examination &examined, const Activities &activities) {
+std::string all_clear(const Examination &examined, const Activities &activities, const MemoryVerdict &verdict) {
   const bool has_requests =
       std::ranges::any_of(activities.list, [](const Activity &one) { return one.who == Activity::Who::requests; });
-  return fmt::format(" Nothing stands out in {}the thread pool, finalizers, {} either.",
-                     examined.hangs.note.empty() ? "locks, " : "", looked_at(has_requests ? "requests" : ""));
+  return fmt::format(" Nothing stands out in {}the thread pool, finalizers, {}{}.",
+                     examined.hangs.note.empty() ? "locks, " : "", looked_at(has_requests ? "requests" : ""),
+                     verdict.is_size_alone ? "" : " either");
 }
 
 std::string command_of(const Finding &finding, const Suspects &suspects, const Question &question) {
@@ -306,14 +307,25 @@ std::string command_of(const Finding &finding, const Suspects &suspects, const Q
   return suspects.list.empty() ? "dnheap stat " + target : next_of(question, 1);
 }
 
-// Returns one paragraph for each finding; the first one's command is the answer's next.
+// Returns what the lead has a paragraph of: the findings, and who holds most, before those that explain less.
+std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict) {
+  if (!verdict.is_size_alone)
+    return findings;
+  const auto at = std::find_if(findings.begin(), findings.end(),
+                               [](const Finding &one) { return order_of(one) >= order_behind_holder; });
+  findings.insert(at, {.kind = verdict.rule, .text = verdict.text, .bytes = verdict.bytes});
+  return findings;
+}
+
+// Returns one paragraph for each finding; the first one's command is the answer's next. A command ends its paragraph,
+// without a stop, so that it can be copied.
 std::string lead_of(const std::vector<Finding> &findings, const Suspects &suspects, const Question &question) {
   const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : most_findings;
   std::string out;
   for (u64 i = 0; i < std::min<u64>(findings.size(), most); ++i) {
     out += (i ? "\n\n" : "") + findings[i].text;
     if (i && !findings[i].verb.empty())
-      out += " See " + command_of(findings[i], suspects, question) + ".";
+      out += " See: " + command_of(findings[i], suspects, question);
   }
   if (findings.size() > most)
     out += fmt::format("\n\n… {} more findings; --top 0 shows all", findings.size() - most);
@@ -358,9 +370,10 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, crash);
   const Activities activities = find_activities(snapshot, examined.standing, *examined.lines, most_activities);
   answer.completeness->notes.add_all(examined.lines->notes());
-  answer.lead = findings.empty() ? verdict.text : lead_of(findings, suspects, question);
+  const std::vector<Finding> paragraphs = paragraphs_of(findings, verdict);
+  answer.lead = paragraphs.empty() ? verdict.text : lead_of(paragraphs, suspects, question);
   if (findings.empty() && !is_incomplete)
-    answer.lead += all_clear(examined, activities);
+    answer.lead += all_clear(examined, activities, verdict);
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},
@@ -391,7 +404,7 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
     answer.tables.push_back(activity_as_text(activities, question));
   add_name_notes(snapshot, answer);
   const Finding nothing = {.kind = {}, .text = {}, .verb = verb_of(activities, suspects)};
-  answer.next_command = command_of(findings.empty() ? nothing : findings.front(), suspects, question);
+  answer.next_command = command_of(paragraphs.empty() ? nothing : paragraphs.front(), suspects, question);
   return answer;
 }
 

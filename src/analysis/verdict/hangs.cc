@@ -263,8 +263,11 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
   const std::vector<WaitText> waits = find_wait_texts(snapshot, threads, &places);
   out.threads_text = places.most();
   out.finalizer_text = places.finalizer();
-  if (const std::optional<u32> thread = places.finalizer_thread())
+  if (const std::optional<u32> thread = places.finalizer_thread()) {
     out.is_finalizer_waiting = !waits[*thread].text.empty();
+    if (threads[*thread].os_id != u64{0})
+      out.finalizer_os_id = threads[*thread].os_id;
+  }
   const std::vector<Root> &roots = snapshot.roots().roots;
   out.finalizer_objects = static_cast<u64>(
       std::count_if(roots.begin(), roots.end(), [](const Root &root) { return root.kind == RootKind::finalizer; }));

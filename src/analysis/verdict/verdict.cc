@@ -19,8 +19,10 @@ bool is_much(u64 part, u64 whole, double least_share, u64 least) {
   return part >= least && share_of(part, whole) >= least_share;
 }
 
-// True if live memory is mostly duplicates: sharing equal ones helps, whoever holds them.
-bool is_mostly_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 0.4, 16 * mib); }
+bool has_many_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 0.4, 16 * mib); }
+
+// True if live memory is mostly duplicates: sharing equal ones helps more than to know who holds them.
+bool is_mostly_copies(const VerdictFacts &f) { return is_much(f.copies, f.live, 0.6, 16 * mib); }
 
 bool is_suspect_much(const VerdictFacts &f) { return is_much(f.suspect, f.live, 0.3, 16 * mib); }
 
@@ -66,6 +68,7 @@ struct Rule {
   u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
   std::string (*text)(const VerdictFacts &);
   const char *verb = "", *options = ""; // as of MemoryVerdict
+  bool is_size_alone = false;           // as of MemoryVerdict
 };
 
 // Groups that explain memory without a fault of the program's: they count only if they explain most.
@@ -98,13 +101,10 @@ constexpr Rule rules[] = {
                           count_text(f.suspect_db_connections), f.db_connections_field, percent(f.suspect, f.live),
                           suspect_text(f));
      }},
-    // A collection that is meant to grow looks the same in one dump: the text says when it is a leak.
+    // A cache that is bounded, or a table that was loaded once, looks the same in one dump.
     {"one_owner", "live",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
-     [](const VerdictFacts &f) {
-       return fmt::format("{} of live memory is held by {}: {}. If it keeps growing, this is the leak.",
-                          percent(f.suspect, f.live), f.suspect_way, f.suspect_text);
-     }},
+     [](const VerdictFacts &f) { return may_grow_text(f, f.suspect, suspect_text(f)); }, "", "", true},
     {"few_owners", "live",
      [](const VerdictFacts &f) {
        return f.large_suspects >= 2 && f.large_suspects <= 5 && !is_suspect_much(f) && !is_mostly_copies(f) &&
@@ -114,34 +114,37 @@ constexpr Rule rules[] = {
      },
      [](const VerdictFacts &f) {
        return fmt::format(
-           "{} of live memory is held by {} owners: {}. Each owner that keeps growing is a leak: dnheap diff of two "
-           "dumps shows which ones grow.",
+           "{} of live memory is held by {} owners: {}. One dump does not show which of them grow: dnheap diff of two "
+           "dumps does.",
            percent(f.large_suspects_bytes, f.live), count_text(f.large_suspects), f.large_suspects_text);
-     }},
+     },
+     "", "", true},
     {"many_owners", "live",
      [](const VerdictFacts &f) {
-       return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !is_mostly_copies(f) ? f.live : 0;
+       return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !has_many_copies(f) ? f.live : 0;
      },
      [](const VerdictFacts &f) {
        return fmt::format(
            "{} of live objects fill {} of the process, and no single owner holds much of them: they are spread "
            "over many small owners.",
            bytes_text(f.live), percent(f.live, f.process));
-     }},
-    {"duplicate_data", "live", [](const VerdictFacts &f) { return is_mostly_copies(f) ? f.copies : 0; },
-     [](const VerdictFacts &f) {
-       return fmt::format("Duplicate data: {} of live memory ({}) are copies of other objects: {}. Sharing equal "
-                          "objects would save these bytes.",
-                          percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
      },
-     "waste", " --live"},
+     "", "", true},
     // A holder that belongs to the runtime, and keeps the program's objects: the runtime's timers, what flows with
     // calls.
     {"one_holder", "live",
      [](const VerdictFacts &f) {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
-     [](const VerdictFacts &f) { return may_grow_text(f, f.holder, f.holder_text); }},
+     [](const VerdictFacts &f) { return may_grow_text(f, f.holder, f.holder_text); }, "", "", true},
+    // Whoever holds most of live memory is said, too, unless most of it is copies.
+    {"duplicate_data", "copies", [](const VerdictFacts &f) { return has_many_copies(f) ? f.copies : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("Duplicate data: {} of live memory ({}) are copies of other objects: {}. Sharing equal "
+                          "objects would save these bytes.",
+                          percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
+     },
+     "waste", " --live"},
     {"dead_objects", "dead",
      [](const VerdictFacts &f) {
        return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
@@ -238,6 +241,8 @@ struct HangRule {
   bool (*applies)(const HangFacts &);
   Sureness (*sureness)(const HangFacts &);
   std::string (*text)(const HangFacts &);
+  // Chooses another verb, or gives it options; null: the verb is the same for all.
+  void (*choose)(const HangFacts &, HangVerdict &) = nullptr;
 };
 
 Sureness certain(const HangFacts &) { return Sureness::certain; }
@@ -270,6 +275,12 @@ constexpr HangRule hang_rules[] = {
            "until it goes on.",
            count_text(f.finalizer_objects), f.finalizer_text,
            f.finalizer_lock_holder.empty() ? "" : "; " + f.finalizer_lock_holder + " has that lock");
+     },
+     [](const HangFacts &f, HangVerdict &to) {
+       if (!f.finalizer_lock_holder.empty())
+         to.verb = "locks";
+       else if (f.finalizer_os_id)
+         to.options = fmt::format(" {}", *f.finalizer_os_id);
      }},
     {"semaphore_taken", "locks", [](const HangFacts &f) { return f.crowd > 0; },
      [](const HangFacts &f) { return f.crowd_holder.empty() ? Sureness::probable : Sureness::possible; },
@@ -309,8 +320,11 @@ constexpr HangRule hang_rules[] = {
 std::vector<HangVerdict> judge_hangs(const HangFacts &facts) {
   std::vector<HangVerdict> out;
   for (const HangRule &rule : hang_rules)
-    if (rule.applies(facts))
+    if (rule.applies(facts)) {
       out.push_back({rule.name, rule.sureness(facts), rule.text(facts), rule.verb});
+      if (rule.choose)
+        rule.choose(facts, out.back());
+    }
   return out;
 }
 
@@ -338,12 +352,12 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
   std::erase_if(found, [&](const Found &one) { return &one != &found.front() && is_harmless(one); });
   std::vector<MemoryVerdict> out;
   for (const auto &[rule, bytes] : found)
-    out.push_back({rule->name, rule->text(facts), bytes, rule->verb, rule->options});
+    out.push_back({rule->name, rule->text(facts), bytes, rule->verb, rule->options, rule->is_size_alone});
   constexpr const char *incomplete = "The dump is incomplete";
   if (out.empty()) {
     const std::string figures =
-        fmt::format("{} live, {} {}, {} committed by the GC.{} If the program hangs: dnheap "
-                    "threads, locks or async.",
+        fmt::format("{} live, {} {}, {} committed by the GC.{} If the program hangs, the verbs "
+                    "threads, locks and async show why.",
                     bytes_text(facts.live), bytes_text(facts.dead),
                     facts.knows_all_roots ? "garbage" : "without a known holder", bytes_text(facts.heap),
                     is_nearly_all(facts) ? fmt::format(" {} of live memory is held by {}.",
@@ -361,10 +375,11 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
   return out;
 }
 
-std::vector<std::string_view> verdict_rules() {
+std::vector<std::string_view> fault_rules() {
   std::vector<std::string_view> out;
   for (const Rule &rule : rules)
-    out.emplace_back(rule.name);
+    if (!rule.is_size_alone)
+      out.emplace_back(rule.name);
   for (const HangRule &rule : hang_rules)
     out.emplace_back(rule.name);
   return out;

@@ -7,6 +7,7 @@
 #include "analysis/waits/sureness.h"
 #include "base/integers.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct HangFacts {
   u64 finalizer_objects = 0;
   bool is_finalizer_waiting = false;
   std::string finalizer_lock_holder;
+  std::optional<u64> finalizer_os_id; // of that thread
   PoolStands pool;
   // The place of the largest group of threads in one state ("700 sleep, in Shop.Poller.Run"), and the place of the
   // thread that runs finalizers ("waits for an event in Shop.Handle.Finalize"). Empty: unknown, or it runs none.
@@ -105,6 +107,8 @@ struct MemoryVerdict {
   // A verb that shows more ("waste"), and its options after the target (" --live"); empty: the path to the first
   // suspect shows more.
   const char *verb = "", *options = "";
+  // Somebody holds much, and nothing else is notable about it: a cache that is bounded looks the same. No finding.
+  bool is_size_alone = false;
 };
 
 // Returns what is wrong, one verdict for each group of rules, the one that explains most bytes first; if nothing is,
@@ -114,12 +118,13 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete =
 struct HangVerdict {
   std::string rule; // "deadlock", "pool_starved"
   Sureness sureness = Sureness::certain;
-  std::string text;      // one or two sentences
-  const char *verb = ""; // a verb that shows more
+  std::string text;         // one or two sentences
+  const char *verb = "";    // a verb that shows more
+  std::string options = {}; // after the verb's target
 };
 
-// The names of all rules, for memory and for hangs.
-std::vector<std::string_view> verdict_rules();
+// The names of the rules for memory and for hangs whose verdicts are findings.
+std::vector<std::string_view> fault_rules();
 
 // Returns the verdicts of all rules that apply, in the order of the table. Empty: nothing is known to hang.
 std::vector<HangVerdict> judge_hangs(const HangFacts &facts);

@@ -452,6 +452,24 @@ TEST(Suspecting, TheProgramsOwnFieldComesFirst) {
   }
 }
 
+// A thread that empties a queue holds all of it while it does, and frees nothing of it later.
+TEST(Suspecting, WhatOthersHoldTooInWords) {
+  Suspect s;
+  s.retained = 1000;
+  s.also_held = {99, OwnerRank::frames};
+  EXPECT_EQ(s.also_text(), "");
+  s.also_held.bytes = 950;
+  EXPECT_EQ(s.also_text(), "methods on stacks hold 950 B of it, too: only 50 B would be freed at once");
+  s.also_held.bytes = 951;
+  EXPECT_EQ(s.also_text(), "a thread uses it now: a method on a stack refers to it, too");
+  s.also_held = {1200, OwnerRank::plumbing};
+  EXPECT_EQ(s.also_text(), "the runtime's queues, or handles, hold all of it, too");
+  s.kind = Suspect::Kind::many, s.element = "System.WeakReference", s.elements = 20, s.gone = 10;
+  EXPECT_EQ(s.text(), "20 × WeakReference, 50 B each");
+  s.gone = 11;
+  EXPECT_EQ(s.text(), "20 × WeakReference, 50 B each; the targets of 11 of them are gone");
+}
+
 // By the definition: of what has its innermost place there, all that roots of the ranks behind lead to.
 TEST(AlsoHeld, AsByTheDefinition) {
   std::mt19937 random(7);

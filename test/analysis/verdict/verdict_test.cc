@@ -40,8 +40,10 @@ TEST(Verdict, OneOwner) {
   VerdictFacts f = healthy();
   f.suspect = 30 * mib;
   EXPECT_EQ(judge(f).front().text,
-            "50 % of live memory is held by static Shop.Cache._items: List<Order>: 5,000 × Shop.Order. If "
-            "it keeps growing, this is the leak.");
+            "50 % of live memory (30.0 MiB) is held by static Shop.Cache._items: List<Order>: 5,000 × Shop.Order. One "
+            "dump does not show whether that grows: dnheap diff of two dumps does.");
+  EXPECT_TRUE(judge(f).front().is_size_alone); // a table that was loaded once looks the same
+  EXPECT_FALSE(judge(healthy()).front().is_size_alone);
 }
 
 // The runtime's timers, say, have it.
@@ -51,7 +53,8 @@ TEST(Verdict, OneHolder) {
   expect("nothing", [](VerdictFacts &f) { f.holder = 48 * mib, f.holder_elements = least_elements - 1; });
   expect("nothing", [](VerdictFacts &f) { f.live = 8 * mib, f.holder = 8 * mib - 1, f.holder_elements = 5000; });
   expect("one_owner", [](VerdictFacts &f) { f.suspect = f.holder = 60 * mib, f.holder_elements = 5000; });
-  expect("duplicate_data", [](VerdictFacts &f) { f.holder = 60 * mib, f.holder_elements = 5000, f.copies = 24 * mib; });
+  expect("one_holder", [](VerdictFacts &f) { f.holder = 60 * mib, f.holder_elements = 5000, f.copies = 36 * mib - 1; });
+  expect("duplicate_data", [](VerdictFacts &f) { f.holder = 60 * mib, f.holder_elements = 5000, f.copies = 36 * mib; });
   VerdictFacts f = healthy();
   f.holder = 57 * mib, f.holder_text = "the runtime's timers: 5,000 × TimerQueueTimer", f.holder_elements = 5000;
   EXPECT_EQ(judge(f).front().text,
@@ -74,13 +77,14 @@ TEST(Verdict, FewOwners) {
   expect("one_owner",
          [](VerdictFacts &f) { f.suspect = 18 * mib, f.large_suspects = 4, f.large_suspects_bytes = 50 * mib; });
   expect("duplicate_data",
-         [](VerdictFacts &f) { f.copies = 24 * mib, f.large_suspects = 4, f.large_suspects_bytes = 50 * mib; });
+         [](VerdictFacts &f) { f.copies = 36 * mib, f.large_suspects = 4, f.large_suspects_bytes = 50 * mib; });
   VerdictFacts f = healthy();
   f.large_suspects = 2, f.large_suspects_bytes = 45 * mib;
   f.large_suspects_text = "static Shop.A.all (40 %), static Shop.B.all (35 %)";
   EXPECT_EQ(judge(f).front().text,
-            "75 % of live memory is held by 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). Each owner "
-            "that keeps growing is a leak: dnheap diff of two dumps shows which ones grow.");
+            "75 % of live memory is held by 2 owners: static Shop.A.all (40 %), static Shop.B.all (35 %). One dump "
+            "does not show which of them grow: dnheap diff of two dumps does.");
+  EXPECT_TRUE(judge(f).front().is_size_alone);
 }
 
 TEST(Verdict, ManyOwners) {
@@ -113,9 +117,9 @@ TEST(Verdict, DuplicateData) {
   expect("duplicate_data", [](VerdictFacts &f) { f.copies = 24 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.copies = 24 * mib - 1; }); // less than 40 %
   expect("nothing", [](VerdictFacts &f) { f.live = 20 * mib, f.suspect = 0, f.copies = 16 * mib - 1; });
-  // Whoever holds them, and however many there are of them.
-  expect("duplicate_data", [](VerdictFacts &f) { f.copies = 24 * mib, f.suspect = 60 * mib; });
-  expect("one_owner", [](VerdictFacts &f) { f.copies = 24 * mib - 1, f.suspect = 60 * mib; });
+  // Whoever holds them, and however many there are of them, if they are most.
+  expect("duplicate_data", [](VerdictFacts &f) { f.copies = 36 * mib, f.suspect = 60 * mib; });
+  expect("one_owner", [](VerdictFacts &f) { f.copies = 36 * mib - 1, f.suspect = 60 * mib; });
   expect("duplicate_data", [](VerdictFacts &f) { f.live = 200 * mib, f.copies = 80 * mib; });
 }
 
@@ -275,7 +279,11 @@ TEST(Verdict, EachGroupHasOne) {
   VerdictFacts f = healthy();
   f.suspect = 57 * mib, f.malloc_in_use = 200 * mib;
   EXPECT_EQ(rules(f), Rules({"native", "one_owner"}));
-  f.suspect_http_clients = 500; // of the same bytes: it knows more
+  f.copies = 30 * mib; // who holds them comes first
+  EXPECT_EQ(rules(f), Rules({"native", "one_owner", "duplicate_data"}));
+  f.copies = 40 * mib;
+  EXPECT_EQ(rules(f), Rules({"native", "duplicate_data"}));
+  f.copies = 0, f.suspect_http_clients = 500; // of the same bytes: it knows more
   EXPECT_EQ(rules(f), Rules({"native", "http_clients"}));
   f.gc_empty = 64 * mib, f.heap = 120 * mib;
   EXPECT_EQ(rules(f), Rules({"native", "http_clients"}));
@@ -292,7 +300,13 @@ TEST(Verdict, ABlockedFinalizer) {
   EXPECT_EQ(first_hang(f).rule, "finalizer_blocked");
   EXPECT_EQ(first_hang(f).text, "9,999 objects wait for their finalizers, and the thread that runs these waits for a "
                                 "lock in Shop.Handle.Finalize. No finalizer runs until it goes on.");
+  EXPECT_EQ(first_hang(f).verb, std::string_view("stack"));
+  EXPECT_EQ(first_hang(f).options, "");
+  f.finalizer_os_id = 4711;
+  EXPECT_EQ(first_hang(f).options, " 4711"); // not the stacks of all
   f.finalizer_lock_holder = "thread Loader, which sleeps in Shop.Cache.Load,";
+  EXPECT_EQ(first_hang(f).verb, std::string_view("locks"));
+  EXPECT_EQ(first_hang(f).options, "");
   EXPECT_EQ(first_hang(f).text, "9,999 objects wait for their finalizers, and the thread that runs these waits for a "
                                 "lock in Shop.Handle.Finalize; thread Loader, which sleeps in Shop.Cache.Load, has "
                                 "that lock. No finalizer runs until it goes on.");

@@ -11,6 +11,7 @@ using System.Runtime.InteropServices;
 using System.Runtime.Loader;
 using System.Text;
 using System.Threading;
+using System.Threading.Channels;
 using System.Threading.Tasks;
 using System.Xml.Serialization;
 using Microsoft.AspNetCore.Builder;
@@ -32,6 +33,37 @@ namespace Shop
     sealed class Audit { public readonly List<HttpContext> Seen = new(); }
 
     public sealed class Pair<A, B> { public A First; public B Second; } // XmlSerializer wants it to be public
+    sealed class Export
+    {
+        readonly byte[] pages = new byte[60000];
+        public Export(int number) => new Random(number).NextBytes(pages);
+        public CancellationTokenRegistration Watch(CancellationToken stopping) => stopping.Register(() => Console.WriteLine(pages.Length));
+    }
+
+    sealed class Parcel { public readonly int Number; public readonly byte[] Label = new byte[60]; public Parcel(int number) => Number = number; }
+
+    sealed class Depot
+    {
+        readonly Channel<Parcel> parcels = Channel.CreateUnbounded<Parcel>();
+        readonly TaskCompletionSource first = new();
+        Task reader;
+        public void Start(bool fails) => reader = Task.Run(() => ReadAsync(fails));
+        public void Add(Parcel parcel) => parcels.Writer.TryWrite(parcel);
+        public bool HasFailed => reader.IsFaulted;
+
+        async Task ReadAsync(bool fails)
+        {
+            for (;;)
+            {
+                Parcel parcel = await parcels.Reader.ReadAsync();
+                if (parcel.Number < 100)
+                    continue;
+                if (fails)
+                    throw new FormatException();
+                await first.Task; // it is slow
+            }
+        }
+    }
 
     sealed class Handle
     {
@@ -179,6 +211,44 @@ namespace Shop
                 if (isHealthy)
                     linked.Dispose();
             }
+        }
+
+        // Few, but each keeps much; the bytes differ, so that they are no copies.
+        static void LargeRegistrations()
+        {
+            for (int i = 0; i < 400; ++i)
+            {
+                CancellationTokenRegistration registration = new Export(i).Watch(stop.Token);
+                if (isHealthy)
+                    registration.Dispose();
+            }
+        }
+
+        static async Task ExpireAsync(CancellationToken ended)
+        {
+            try { await Task.Delay(3_600_000, ended); }
+            catch (OperationCanceledException) { }
+        }
+
+        static void Delays()
+        {
+            for (int i = 0; i < 16000; ++i)
+                _ = ExpireAsync(isHealthy ? stop.Token : default);
+            if (isHealthy)
+                stop.Cancel();
+        }
+
+        static readonly Depot depot = new();
+
+        static void FailedReader()
+        {
+            for (int i = 0; i <= 100; ++i)
+                depot.Add(new Parcel(i));
+            depot.Start(!isHealthy);
+            while (!isHealthy && !depot.HasFailed)
+                Thread.Sleep(10);
+            for (int i = 0; i < 19900; ++i)
+                depot.Add(new Parcel(i));
         }
 
         static readonly AsyncLocal<Cart> cart = new();
@@ -420,6 +490,9 @@ namespace Shop
                 "many_timers" => Timers,
                 "event_handlers" => Handlers,
                 "cancellation_registrations" => Registrations,
+                "cancellation_registrations:large" => LargeRegistrations,
+                "many_timers:delays" => Delays,
+                "failed_reader" => FailedReader,
                 "captured_values" => CapturedValues,
                 "weak_table" => WeakTable,
                 "dependent_handles" => DependentHandles,

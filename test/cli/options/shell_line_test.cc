@@ -1,4 +1,4 @@
-#include "cli/shell/shell_line.h"
+#include "cli/options/shell_line.h"
 #include "dnheap/error.h"
 
 #include <gtest/gtest.h>
