@@ -26,13 +26,13 @@ import runtimes
 import targets
 import witness
 
-WAYS = ("unhandled", "textless", "filtered", "cast", "cctor", "failed-task", "failed-tasks", "async-void", "library", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
+WAYS = ("unhandled", "textless", "filtered", "cast", "cctor", "failed-task", "failed-tasks", "async-void", "native-abort", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
 # ld-musl has no unwind data, so what called abort() in it is not known: it might be a handler of what native code of the runtime threw.
-KINDS += [f"{kind}:{version}:heap" for kind in (*WAYS, *THREADS) if kind not in ("cast", "library") for version in runtimes.MUSL] + ["unhandled:10-musl:full", "segv:11-musl:full"]
+KINDS += [f"{kind}:{version}:heap" for kind in (*WAYS, *THREADS) if kind not in ("cast", "native-abort") for version in runtimes.MUSL] + ["unhandled:10-musl:full", "segv:11-musl:full"]
 OVERFLOWS = ("overflow", "overflow-second")
-SAMPLE = ["unhandled:11:heap", "cast:10:heap", "cctor:11:heap", "failed-tasks:8:heap", "async-void:10:heap", "library:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full", "overflow:11-musl:heap"]  # even a short run makes these
+SAMPLE = ["unhandled:11:heap", "cast:10:heap", "cctor:11:heap", "failed-tasks:8:heap", "async-void:10:heap", "native-abort:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full", "overflow:11-musl:heap"]  # even a short run makes these
 
 DUMP_TYPES = {"heap": "2", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
@@ -57,7 +57,7 @@ class Program(targets.Target):
         if kind == "exhausted":
             environment["DOTNET_GCHeapHardLimit"] = "0x8000000"
         program, arguments = ("crash", [kind]) if kind in WAYS else ("threads", THREADS[kind])
-        if kind == "library":
+        if kind == "native-abort":
             arguments.append(str(native_memory.compile_library("crash/library.c", folder / "library.so")))
         command = [self.root / "dotnet", "exec", "--fx-version", version, "--runtimeconfig",
                    targets.PROGRAMS / "common" / "target.runtimeconfig.json", targets.build(program), *arguments]
@@ -151,7 +151,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
           "failed-tasks": ("SIGABRT", "unhandled_exception", None, ": unhandled System.AggregateException 0x", " of 2, the first: System.InvalidOperationException, caused by Failure, thrown in Program.Fail()"),
           "cctor": ("SIGABRT", "unhandled_exception", None, ": unhandled System.TypeInitializationException 0x", ", caused by System.NullReferenceException, thrown in the static constructor of Importer"),
           "async-void": ("SIGABRT", "unhandled_exception", None, ": unhandled System.InvalidOperationException 0x", ", caused by Failure, thrown in Program.Fail()", ", and left the async void method Lose of Loser, where no caller can catch it"),
-          "library": ("SIGABRT", "signal", CRASH, ": in l", ", called by library.so!take+0x", f", which {CRASH} called"),
+          "native-abort": ("SIGABRT", "signal", CRASH, ": in l", ", called by library.so!take+0x", f", which {CRASH} called"),
           "retried": ("SIGABRT", "signal", "Program.Retry(Boolean)", ": in l", ", which Program.Retry(Boolean) called"),
           "failfast": ("SIGABRT", "fail_fast", CRASH, f": Environment.FailFast, called by {CRASH}, with Failure 0x"),
           "overflow": ("SIGABRT", "stack_overflow", "Program.Recurse(Int64)", ": stack overflow in Program.Recurse(Int64)"),
@@ -164,7 +164,7 @@ LED_BY = {"unhandled": ("SIGABRT", "unhandled_exception", CRASH, ": unhandled Fa
 
 
 # What stands in the source line that the words name, where the program's own method is where it ended.
-LINES = {"unhandled": "throw failure", "failfast": "FailFast", "exhausted": "new byte", "segv": "strlen(", "library": "take(-1)", "failed-task": "Task.Run(", "failed-tasks": "Fail() =>", "async-void": "Fail() =>", "retried": "abort();", "overflow-mutual": "(long depth) => "}
+LINES = {"unhandled": "throw failure", "failfast": "FailFast", "exhausted": "new byte", "segv": "strlen(", "native-abort": "take(-1)", "failed-task": "Task.Run(", "failed-tasks": "Fail() =>", "async-void": "Fail() =>", "retried": "abort();", "overflow-mutual": "(long depth) => "}
 LINE = re.compile(r" \(Program\.cs:(\d+)\)")
 
 

@@ -150,7 +150,7 @@ static unsafe class Program
             Loser.Lose();
             Thread.Sleep(Timeout.Infinite);
             break;
-        case "library":
+        case "native-abort":
             var take = (delegate* unmanaged<int, void>)NativeLibrary.GetExport(NativeLibrary.Load(library), "take");
             take(-1);
             break;
