@@ -51,7 +51,7 @@ class Validator:
         yield from self.check(value, schema, file or name, where)
 
     def check_type(self, value, says, name, where):
-        if not TYPES[says](value):
+        if not any(TYPES[one](value) for one in ([says] if isinstance(says, str) else says)):
             yield f"{where}: {json.dumps(value)[:60]} is no {says}"
 
     def check_const(self, value, says, name, where):

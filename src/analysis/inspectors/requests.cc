@@ -260,10 +260,10 @@ void inspect_requests(const Snapshot &snapshot, const Question &, report::Answer
   const RequestGroups &groups = found->groups;
   answer.tables.push_back(requests_table(groups));
   if (const RequestGroup *oldest = found->oldest())
-    answer.tables.back().notes.push_back(
-        std::string("Age: of the oldest request in flight, ") +
-        (oldest->is_at_least ? "until the newest time that an object in the heap has, so at least that long"
-                             : "until the time of the dump, or now"));
+    answer.tables.back().notes.push_back(std::string("Age: of the oldest request in flight, ") +
+                                         (oldest->is_at_least
+                                              ? "until the newest time in the heap, so at least that long"
+                                              : "until the time of the dump, or now"));
   for (const auto &[base, count] : found->unknown)
     answer.completeness->notes.add(unknown_shape_note(count, base, "such an object"));
   // Suggests contexts first that are held after their request ended.

@@ -149,8 +149,7 @@ std::optional<u64> ProcessClock::since(Clock clock, u64 time) const {
 
 std::string ProcessClock::note(Clock clock) const {
   if (is_at_least(clock))
-    return "until the newest time that an object in the heap has, so at least that long: such a dump does not state "
-           "its time";
+    return "until the newest time in the heap, so at least that long";
   return snapshot_.target().taken->clock == TakenAt::Clock::now ? "until now" : "until the time that the dump states";
 }
 

@@ -25,7 +25,7 @@ export function Overview() {
     <>
       <h1 tabIndex={-1}>Overview</h1>
       {findings.length > 0 && <ol class="findings" aria-label="Findings">{findings.map((row, index) => <Finding key={index} row={row} />)}</ol>}
-      {!findings.length && <p class="verdict"><bdi>{verdict.text}</bdi></p>}
+      {(!findings.length || verdict.rule !== 'nothing') && !findings.some((row) => row.kind === verdict.rule) && <p class="verdict"><bdi>{verdict.text}</bdi></p>}
       <Facts rows={[
         ['Live objects', <Bytes n={live} />],
         ['Dead, not collected', <Bytes n={of('dead_objects')} />],
