@@ -51,6 +51,7 @@ ordered_json asked_verbs(bool can_compare) {
       out.push_back({{"name", verb.name},
                      {"question", verb.question},
                      {"subject", verb.subject ? ordered_json(verb.subject.name) : ordered_json()},
+                     {"subjects", list(verb.subject.among ? verb.subject.among() : Words())},
                      {"sort", list(verb.sort_columns)},
                      {"by", list(verb.by)},
                      {"tables", list(verb.tables)},

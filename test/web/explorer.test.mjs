@@ -52,7 +52,9 @@ describe('every view', () => {
     await finding.locator('a').click();
     await settled(page);
     assert.match(page.url(), /#\/ask\/inspect\?subject=events$/);
-    assert.match(await page.locator('main').innerText(), /ProductView/);
+    assert.match(await page.locator('main').innerText(), /2,000/);
+    const inspectors = await page.locator('.tabs a').allInnerTexts();
+    assert.ok(inspectors.includes('Timers') && !inspectors.includes('Queries'), `${inspectors}`); // ef's second table
   }));
 
   test('fits a window of 400 pixels', () => on_page({ width: 400 }, async (page) => {

@@ -14,6 +14,7 @@ export interface VerbInfo {
   name: string;
   question: string;
   subject: string | null;
+  subjects?: string[]; // all there are; none: any in the dump
   takes: string[];
   tables: string[];
 }

@@ -60,7 +60,8 @@ void look_inside(DotnetProcess &process, const SnapshotOptions &options, std::ve
     process.runtime = runtime.kind();
     process.version = report::text_cell(runtime.version());
     const GCFlavour gc = runtime.gc_flavour();
-    process.gc = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + " heaps" : "workstation") +
+    process.gc = std::string(gc.server ? "server, " + std::to_string(gc.heaps) + (gc.heaps == 1 ? " heap" : " heaps")
+                                       : "workstation") +
                  (gc.regions ? "" : ", segments");
   } catch (const Interrupted &) {
     throw;

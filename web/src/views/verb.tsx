@@ -19,7 +19,7 @@ export function VerbView({ route }: { route: Route }) {
   const name = route.subject;
   const { state } = useServerState();
   const verb = state?.verbs.find((each) => each.name === name);
-  const inspectors = name === 'inspect' ? (verb?.tables ?? []).filter((table) => table !== 'list' && table !== 'inspectors') : [];
+  const inspectors = name === 'inspect' ? (verb?.subjects ?? []).filter((each) => each !== 'list') : [];
   const subject = route.query.subject ?? inspectors[0] ?? '';
   const rows_asked = Math.min(Math.max(Number(route.query.rows) || 0, first_rows), most_rows);
   const asked = useVerb(name === 'inspect' && !subject ? null : name, { subject, top: rows_asked, values: !!state?.values && !!verb?.takes.includes('values') });
