@@ -18,8 +18,8 @@ struct Screens : Calls {
     heap.more_fields["Thread"]["ExposedObject"] = static_cast<i64>(exposed_at);
     context = heap.method_table({.base_size = size(1), .rid = rid("System.Threading", "SynchronizationContext")});
     screen = holder(rid("Shop", "Screen"), "queue", context);
-    action = holder(rid("System", "Action"), "_target",
-                    heap.method_table({.base_size = size(1), .rid = rid("System", "Delegate")}));
+    const Address delegate = heap.method_table({.base_size = size(1), .rid = rid("System", "Delegate")});
+    action = holder(rid("System", "Action"), "_target", delegate);
     thread_type = holder(rid("System.Threading", "Thread"), "_synchronizationContext", 0);
   }
 
