@@ -171,9 +171,8 @@ void fill(const Json &json, Target &target) {
   for (const Json &thread : json.at("threads").list())
     target.threads.push_back(thread_of(thread));
   if (const Json *taken = json.find("taken"))
-    target.taken =
-        TakenAt{number(taken->at("seconds")), named(clocks, taken->at("clock").text(), TakenAt::Clock::file),
-                taken->find("ticks") ? std::optional(number(taken->at("ticks"))) : std::nullopt};
+    target.taken = TakenAt{number(taken->at("seconds")), named(clocks, taken->at("clock").text(), TakenAt::Clock::file),
+                           taken->find("ticks") ? std::optional(number(taken->at("ticks"))) : std::nullopt};
   if (const Json *crash = json.find("crash"))
     target.crash = crash_of(*crash);
   for (const Json &entry : json.at("auxv").list())

@@ -13,7 +13,8 @@ struct CountedStack {
   std::vector<std::string> methods; // innermost first; the state of the thread, if there is one, is the outermost
 };
 
-// Calls visit(stack) for each row; those after options.top come as one stack. Throws NotFound if the answer has no such table.
+// Calls visit(stack) for each row; those after options.top come as one stack. Throws NotFound if the answer has no such
+// table.
 void for_each_stack(const Answer &answer, const WriteOptions &options,
                     const std::function<void(const CountedStack &)> &visit);
 

@@ -1,4 +1,5 @@
-// Times in seconds since 1970 (UTC): when a file was last written, and now; and the time since the system's start. A system call each; any thread.
+// Times in seconds since 1970 (UTC): when a file was last written, and now; and the time since the system's start. A
+// system call each; any thread.
 #pragma once
 #include "base/integers.h"
 

@@ -3,9 +3,8 @@ void abort(void);
 
 int taken;
 
-void take(int number)
-{
-    if (number < 0)
-        abort();
-    taken += number;
+void take(int number) {
+  if (number < 0)
+    abort();
+  taken += number;
 }
