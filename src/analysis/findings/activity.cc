@@ -2,7 +2,6 @@
 
 #include "analysis/inspectors/requests.h"
 #include "analysis/names/compiled_names.h"
-#include "analysis/names/framework_names.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_calls.h"
@@ -79,8 +78,7 @@ Activities find_activities(const Snapshot &snapshot, const Standing &standing, S
                     .is_in_native = group.is_in_native,
                     .at = {}},
                    &group});
-  const std::vector<CallGroup> calls = group_calls(standing.calls, FrameworkNames(snapshot.assemblies()));
-  for (const CallGroup &group : calls)
+  for (const CallGroup &group : standing.calls)
     if (!is_no_activity(group))
       all.push_back({{.who = Activity::Who::calls,
                       .count = group.count,

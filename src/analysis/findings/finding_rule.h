@@ -7,7 +7,7 @@
 #include "analysis/native/native_owners.h"
 #include "analysis/owners/suspects.h"
 #include "analysis/process/account_map.h"
-#include "analysis/threads/async_stacks.h"
+#include "analysis/threads/async_calls.h"
 #include "analysis/verb.h"
 #include "analysis/verdict/verdict.h"
 #include "snapshot/snapshot.h"
@@ -27,7 +27,7 @@ struct Evidence {
   const std::optional<NativeOwners> &native; // absent: malloc has little
   const VerdictFacts &facts;
   SourceLines &lines;
-  std::span<const AsyncStack> calls; // pending; empty, too, if there are too many
+  std::span<const CallGroup> calls; // pending; empty, too, if there are too many
 };
 
 struct FindingRule {

@@ -2,7 +2,6 @@
 #include "analysis/findings/finding_rule.h"
 #include "analysis/inspectors/requests.h"
 #include "analysis/names/compiled_names.h"
-#include "analysis/names/framework_names.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/process_clock.h"
@@ -70,9 +69,8 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
   if (in_flight < least_in_flight)
     return;
   // Calls of requests have a method of ASP.NET as their outermost frame.
-  const std::vector<CallGroup> groups = group_calls(evidence.calls, FrameworkNames(snapshot.assemblies()));
   const CallGroup *most = nullptr;
-  for (const CallGroup &group : groups)
+  for (const CallGroup &group : evidence.calls)
     if (!is_for_client(group.waits_for) && group.called && (!most || group.called > most->called))
       most = &group;
   if (!most || most->called < least_in_flight || share_of(most->called, in_flight) < most_of_them)

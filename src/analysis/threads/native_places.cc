@@ -1,5 +1,6 @@
 #include "analysis/threads/native_places.h"
 
+#include "analysis/threads/system_libraries.h"
 #include "analysis/threads/thread_text.h"
 #include "base/text.h"
 #include "runtime/library_names.h"
@@ -17,12 +18,9 @@ constexpr u64 most_followed = 64; // threads: some ms each
 // True for libraries in which threads of all programs wait: what they do there is the caller's matter.
 bool is_of_system(const Snapshot &snapshot, const Module &module) {
   const std::string name = printable(module.file_name(), 200);
-  constexpr std::string_view begins[] = {"libc.so", "libc-",      "libpthread", "ld-",      "libclr", "libSystem.",
-                                         "libgcc",  "libstdc++",  "libm.so",    "[vdso]",   "ntdll",  "kernel32",
-                                         "KERNEL",  "kernelbase", "win32u",     "ucrtbase", "msvcrt", "linux-vdso",
-                                         "ws2_32",  "System.",    "Microsoft."};
+  constexpr std::string_view begins[] = {"libclr", "libSystem.", "win32u", "ws2_32", "System.", "Microsoft."};
   return &module == &snapshot.runtime().module() || is_runtime_library(name) || is_host_library(name) ||
-         is_musl_library(name) ||
+         is_musl_library(name) || is_system_library(name) ||
          std::ranges::any_of(begins, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 

@@ -1,7 +1,7 @@
 // Standing: what threads and pending asynchronous calls of the program do, in groups, kept from the one walk of the
 // stacks for those who describe it later. Plain data.
 #pragma once
-#include "analysis/threads/async_stacks.h"
+#include "analysis/threads/async_calls.h"
 #include "analysis/threads/thread_places.h"
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace dnheap {
 
 struct Standing {
   std::vector<ThreadGroup> threads;
-  std::vector<AsyncStack> calls; // empty, too, if there are more calls than are worth the time
+  std::vector<CallGroup> calls; // empty, too, if there are more calls than are worth the time
 };
 
 } // namespace dnheap

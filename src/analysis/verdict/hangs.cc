@@ -292,7 +292,9 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
     name_native_places(snapshot, threads, standing->threads);
   }
   if (lists_calls)
-    standing->calls = AsyncStacks(*tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch()).stacks();
+    standing->calls =
+        group_calls(AsyncStacks(*tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch()).stacks(),
+                    FrameworkNames(snapshot.assemblies()));
   return out;
 }
 

@@ -13,8 +13,4 @@ namespace dnheap {
 // Empty: no native function is between the signal and the innermost managed method, or that is unknown.
 std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, bool aborted);
 
-// True for files of the system's libraries, which never abort on their own account: C, C++, threads, the loader, the
-// kernel's page of functions, and those of Windows.
-bool is_system_library(std::string_view file_name);
-
 } // namespace dnheap

@@ -41,15 +41,17 @@ TEST(Activity, TheLargestGroupsComeFirst) {
   for (u64 i = 1; i <= 4; ++i)
     standing.threads.push_back(
         {.waits_for = "a task", .method = "Shop.M" + std::to_string(i), .calls = {}, .count = i, .threads = {}});
+  std::vector<AsyncStack> stacks;
   for (const char *method : {"Shop.Cart.Pay", "Shop.Program.Main", "System.Net.Sockets.Socket.Accept"}) {
     AsyncStack stack;
     stack.frames.push_back({.method = method, .state = {}});
     stack.awaits.what = "delay";
     stack.count = 3;
-    standing.calls.push_back(stack);
+    stacks.push_back(stack);
   }
   HeapBuilder heap({});
   Snapshot snapshot(heap.target(), {});
+  standing.calls = group_calls(stacks, FrameworkNames(snapshot.assemblies()));
   SourceLines lines(snapshot);
   const Activities found = find_activities(snapshot, standing, lines, 3);
   ASSERT_EQ(found.list.size(), 3u);

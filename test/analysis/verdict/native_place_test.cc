@@ -1,4 +1,5 @@
-// Which libraries are the system's. What stacks add, test/real/crashes.py tells of real ones.
+// Which libraries are the system's. test/real/crashes.py shows what real stacks add.
+#include "analysis/threads/system_libraries.h"
 #include "analysis/verdict/native_place.h"
 
 #include <gtest/gtest.h>

@@ -216,8 +216,8 @@ TEST(Semaphores, WhoWaitsIsKept) {
   Standing standing;
   find_hangs(snapshot, lines, &standing);
   u64 calls = 0;
-  for (const AsyncStack &stack : standing.calls)
-    calls += stack.awaits.what == "semaphore" ? stack.count : 0;
+  for (const CallGroup &group : standing.calls)
+    calls += group.waits_for == "semaphore" ? group.count : 0;
   EXPECT_EQ(calls, 3u);
 }
 
