@@ -96,7 +96,7 @@ static class Program
         for (int i = 0; i < 400; ++i)
             add(16_016);
         Say("library", "libcache.so", 400, 16_016);
-        Say("library", "libcache.so", 400, 1_024);
+        Say("library", "libcache.so", 400, 3_424);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -10,7 +10,7 @@ struct entry {
 static struct entry *first;
 
 void cache_add(long size) {
-  struct entry *entry = malloc(sizeof *entry + 1000);
+  struct entry *entry = malloc(sizeof *entry + 3400);
   entry->next = first;
   entry->bytes = malloc(size);
   memset(entry->bytes, 7, size);
