@@ -6,6 +6,7 @@
 #include "report/stored_rows.h"
 #include "snapshot/attached_process.h"
 #include "snapshot/snapshot.h"
+#include "target/heap_record.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,16 @@ void check_word(const char *option, std::string_view word, const Words &words) {
 void check_subject(const Verb &verb, const Question &question) {
   if (verb.subject && verb.subject.among && !question.subject.empty())
     check_word(verb.subject.name, question.subject, verb.subject.among());
+}
+
+// A listing of the heap has neither threads nor contents.
+void check_source(const Verb &verb, const Snapshot &snapshot) {
+  const Target &target = snapshot.target();
+  if (verb.needs_process && target.record)
+    throw Error(fmt::format("{}: {} cannot answer: this is {}, which lists objects with their types, sizes and "
+                            "references, and roots, but neither contents of objects nor threads; a dump has them "
+                            "(dnheap collect)",
+                            target.path, verb.name, target.record->source));
 }
 
 // While a question is answered, the Snapshot expects only the passes of its plan; afterwards it expects all passes.
@@ -86,6 +97,7 @@ bool is_about_input(const Snapshot &snapshot, const Question &question) {
 report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &question) {
   check_words(verb, question);
   check_subject(verb, question);
+  check_source(verb, snapshot);
   const Plan plan = verb.plan(question);
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
     const Foreseen foreseen(of, plan.foreseen());

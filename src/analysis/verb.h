@@ -89,6 +89,9 @@ struct Verb {
   // question that needs references between objects fails with Error instead. Verbs that read no heap at all do not need
   // this.
   bool answers_without_heap = false;
+  // Needs more than objects with their types, sizes and references, and roots: a listing of the heap (.gcdump) is
+  // refused.
+  bool needs_process = false;
   // Needs contents of objects: if a core was extracted without them, the answer says that the result is unknown.
   bool reads_contents = false;
 };

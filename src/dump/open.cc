@@ -8,6 +8,7 @@
 #include "dump/elf_core.h"
 #include "dump/minidump.h"
 #include "dump/other_files.h"
+#include "dump/records/gcdump.h"
 
 namespace dnheap {
 
@@ -29,7 +30,7 @@ u64 length_of_dump(Bytes first) {
   for (const Opener &opener : openers)
     if (const std::optional<u64> length = opener.length_of(first))
       return *length;
-  return 0;
+  return is_gcdump(first) ? ~u64{0} : 0;
 }
 
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
@@ -45,19 +46,23 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
     if (is_compressed(file->bytes()))
       throw Error("compressed more than once: decompress it once and open the result");
   }
+  auto finished = [&](std::unique_ptr<Target> target) {
+    target->path = path;
+    if (!target->taken && !target->extraction && has_name) // an extracted core is younger than its dump
+      if (const std::optional<u64> seconds = modified_at(path))
+        target->taken = TakenAt{*seconds, TakenAt::Clock::file};
+    if (!note.empty())
+      target->notes.add_first(Note{Subject::dump, damaged ? Effect::numbers : Effect::none, note});
+    return target;
+  };
+  if (std::unique_ptr<Target> target = open_gcdump(file->bytes(), options.threads, watch))
+    return finished(std::move(target));
   Timer timer(watch, "open");
   for (const Opener &opener : openers)
-    if (std::unique_ptr<Target> target = opener.open(file->bytes(), file)) {
-      target->path = path;
-      if (!target->taken && !target->extraction && has_name) // an extracted core is younger than its dump
-        if (const std::optional<u64> seconds = modified_at(path))
-          target->taken = TakenAt{*seconds, TakenAt::Clock::file};
-      if (!note.empty())
-        target->notes.add_first(Note{Subject::dump, damaged ? Effect::numbers : Effect::none, note});
-      return target;
-    }
+    if (std::unique_ptr<Target> target = opener.open(file->bytes(), file))
+      return finished(std::move(target));
   throw Error("not a dump: " + what_else(file->bytes()) +
-              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz, .xz, .lz4)");
+              "; dnheap opens ELF cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)");
 }
 
 std::shared_ptr<const MappedFile> read_stream(const OpenOptions &options, const Watch &watch) {

@@ -1,6 +1,7 @@
 #include "objects/roots.h"
 
 #include "base/text.h"
+#include "objects/recorded_roots.h"
 #include "objects/stack_roots.h"
 #include "runtime/object_1.h"
 
@@ -308,8 +309,9 @@ void add_lost_roots(const RootOptions &options, RootSet &to) {
 
 } // namespace
 
-RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options) {
-  RootSet out;
+namespace {
+
+void add_process_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options, RootSet &out) {
   RootCollection collection(runtime, out, options);
   collection.add_threads();
   attempt(out, "handles", [&] { collection.add_handles(); });
@@ -318,6 +320,16 @@ RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const Root
     attempt(out, "static fields", [&] { collection.add_statics(); });
   if (options.stacks)
     add_stack_roots(runtime, collection.threads(), object_at, out);
+}
+
+} // namespace
+
+RootSet find_roots(const Runtime &runtime, const ObjectAt &object_at, const RootOptions &options) {
+  RootSet out;
+  if (const HeapRecord *record = runtime.record())
+    add_recorded_roots(*record, out);
+  else
+    add_process_roots(runtime, object_at, options, out);
   if (options.is_object)
     add_lost_roots(options, out);
   std::stable_sort(out.roots.begin(), out.roots.end(), [](const Root &a, const Root &b) {

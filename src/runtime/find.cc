@@ -4,6 +4,7 @@
 #include "runtime/corert/nf16_find.h"
 #include "runtime/describe/open_core_clr.h"
 #include "runtime/describe/open_native_aot.h"
+#include "runtime/recorded/recorded_runtime.h"
 #include "runtime/version.h"
 
 #include <algorithm>
@@ -12,6 +13,11 @@ namespace dnheap {
 
 std::vector<FoundRuntime> find_runtimes(const Target &target, const RuntimeHints &hints) {
   std::vector<FoundRuntime> out;
+  if (target.record && !target.modules.empty()) {
+    const Module &module = target.modules.front();
+    out.push_back({&module, "", [&target, &module] { return std::make_unique<RecordedRuntime>(target, module); }});
+    return out;
+  }
   for (const Module *module : find_core_clr_modules(target))
     out.push_back({module, find_version(target, *module), [&target, module, hints] {
                      return std::unique_ptr<Runtime>(

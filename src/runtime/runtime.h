@@ -32,6 +32,7 @@ class ExceptionRecords;
 class GcNf16;
 class IlCode;
 struct CrashInfo;
+struct HeapRecord;
 struct RuntimeBlock;
 struct StressLog;
 
@@ -112,6 +113,9 @@ public:
   // The runtime's log of its last actions. Nullopt: the target publishes no such log, or the process keeps none. Throws
   // Error if the start of the log is not in the dump.
   virtual std::optional<StressLog> stress_log() const;
+  // What a listing of the heap says, if that is all that there is; null for a real runtime. Roots come from it, and
+  // objects have no contents then.
+  virtual const HeapRecord *record() const { return nullptr; }
   // The record that the program wrote before it ended itself; nullopt: none.
   virtual std::optional<CrashInfo> crash_info() const;
 

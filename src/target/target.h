@@ -95,13 +95,16 @@ struct TakenAt {
 };
 const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
 
+struct HeapRecord;
+
 struct Target {
-  // True if contents of objects are zeros, as the core was extracted in that way.
-  bool has_blanked_values() const { return extraction && extraction->values_blanked; }
+  // True if contents of objects are zeros: the core was extracted in that way, or nothing but a listing of objects was
+  // opened.
+  bool has_blanked_values() const { return record || (extraction && extraction->values_blanked); }
 
   std::string path;       // as the user named it
   bool is_stream = false; // it came through standard input: no command can name it again
-  std::string container;  // "elf-core", "minidump", "macho-core", "process"
+  std::string container;  // "elf-core", "minidump", "gcdump", "process"
   std::string dump_kind;  // from the container, may be empty: the writer of an ELF core, the kind of a minidump
   OperatingSystem os = OperatingSystem::unknown;
   Architecture architecture = Architecture::unknown;
@@ -127,6 +130,8 @@ struct Target {
   // bytes may be silently wrong; missing bytes get a note where they are needed.
   Notes notes;
   std::optional<Extraction> extraction;             // everything above describes the original dump
+  // If the source is no memory, but a listing of the heap: `memory` is made of it, and holds references alone.
+  std::shared_ptr<const HeapRecord> record;
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
 
   Format format() const { return memory.format(); }

@@ -219,14 +219,15 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   if (out.native && !out.native->owners.empty() && !is_leak(out.native->owners.front(), *out.native)) // else a finding
     facts.native_owner = main_owner_text(*out.native);
   add_assemblies(snapshot, facts);
-  if (facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
+  if (!snapshot.target().record && facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
     out.holes = find_holes(snapshot);
   if (out.holes)
     facts.free_beside_pinned = out.holes->total().pinned_bytes;
   if (out.holes && !out.holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, out.holes->beside[0]);
   out.lines = std::make_unique<SourceLines>(snapshot);
-  out.hangs = find_hangs(snapshot, *out.lines, &out.standing);
+  if (!snapshot.target().record) // a listing of the heap has no threads
+    out.hangs = find_hangs(snapshot, *out.lines, &out.standing);
   facts.finalizer_objects = out.hangs.finalizer_objects;
   facts.finalizer_place = out.hangs.finalizer_text;
   facts.threads_place = out.hangs.threads_text;
@@ -277,6 +278,8 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                      .bytes = one.bytes,
                      .verb = one.verb,
                      .options = one.options});
+  if (snapshot.target().record) // rules look at fields
+    return out;
   std::vector<Finding> others = find_findings({snapshot, examined.suspects, examined.map, examined.native,
                                                examined.facts, *examined.lines, examined.standing.calls});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });

@@ -14,6 +14,7 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "report/columns_of.h"
+#include "target/heap_record.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -372,7 +373,10 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.completeness->notes.add_all(examined.lines->notes());
   const std::vector<Finding> paragraphs = paragraphs_of(findings, verdict);
   answer.lead = paragraphs.empty() ? verdict.text : lead_of(paragraphs, suspects, question);
-  if (findings.empty() && !is_incomplete)
+  if (snapshot.target().record)
+    answer.lead += fmt::format(" This is {}: threads, locks and contents of objects are not in it.",
+                               snapshot.target().record->source);
+  else if (findings.empty() && !is_incomplete)
     answer.lead += all_clear(examined, activities, verdict);
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
