@@ -58,7 +58,7 @@ public sealed unsafe class Snapshot : IDisposable
         }
     }
 
-    /// <summary>A dump: an ELF core, a Windows minidump, or one of these compressed.</summary>
+    /// <summary>A dump: an ELF core, a Windows minidump, a .gcdump, or one of these compressed.</summary>
     public static Snapshot Open(string path, OpenOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(path);

@@ -5,6 +5,7 @@
 #include "objects/live.h"
 #include "objects/object_graph.h"
 #include "objects/roots.h"
+#include "target/heap_record.h"
 
 #include <utility>
 
@@ -128,6 +129,8 @@ std::vector<report::Fact> target_facts(const Target &target, const Runtime *runt
 std::string runtime_headline(const Target &target, const Runtime &runtime) {
   const GCFlavour gc = runtime.gc_flavour();
   const std::string_view kind = runtime.kind();
+  if (target.record)
+    return target.record->source;
   std::string out = ".NET " + (runtime.version().empty() ? "(version unknown)" : runtime.version()) +
                     (kind == "nativeaot" ? " NativeAOT"
                      : kind == "corert"  ? " CoreRT"

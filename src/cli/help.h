@@ -24,7 +24,7 @@ struct Example {
 std::span<const Example> examples();
 
 inline constexpr std::string_view program_text = "what is in the managed heap of a .NET process, live or from its dump";
-inline constexpr std::string_view target_text = "TARGET is a Linux core dump or a Windows minidump, plain or "
+inline constexpr std::string_view target_text = "TARGET is a Linux core dump, a Windows minidump or a .gcdump, plain or "
                                                 "compressed (.zst, .gz, .xz, .lz4), or - for one that comes "
                                                 "through standard input; or, with -p PID, a process that runs here.";
 inline constexpr std::string_view size_text =

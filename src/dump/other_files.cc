@@ -27,8 +27,6 @@ constexpr Signature signatures[] = {
     {"\xcf\xfa\xed\xfe", "a Mach-O file"},
     {"Nettrace", "events that dotnet-trace or dotnet-counters collected (.nettrace)",
      "dotnet-trace report and PerfView read them; the heap is in a dump"},
-    {"\x14\0\0\0!FastSerialization.1"sv, "a .gcdump (types and references without memory)",
-     "dotnet-gcdump report, PerfView and Visual Studio read it; dnheap needs the dump of a process"},
     {"\xc0", "events of Windows (.etl)", "PerfView reads them; the heap is in a dump", 0x4b},
     {"JAVA PROFILE 1.", "a heap dump of a Java virtual machine (.hprof)", "Eclipse MAT and VisualVM read it"},
     {"{\"snapshot\":{\"meta\":", "a heap snapshot of JavaScript (.heapsnapshot)",

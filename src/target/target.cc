@@ -1,5 +1,7 @@
 #include "target/target.h"
 
+#include "target/heap_record.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -17,6 +19,12 @@ const char *name_of(Architecture architecture) {
   case Architecture::unknown: break;
   }
   return "unknown";
+}
+
+std::string Target::why_no_values() const {
+  if (record)
+    return record->source + " has no contents of objects";
+  return has_blanked_values() ? "this core was extracted with --no-values" : "";
 }
 
 const char *name_of(TakenAt::Clock clock) {

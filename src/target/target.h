@@ -102,6 +102,9 @@ struct Target {
   // opened.
   bool has_blanked_values() const { return record || (extraction && extraction->values_blanked); }
 
+  // Why there are no contents of objects, in words: "this core was extracted with --no-values". Empty: there are.
+  std::string why_no_values() const;
+
   std::string path;       // as the user named it
   bool is_stream = false; // it came through standard input: no command can name it again
   std::string container;  // "elf-core", "minidump", "gcdump", "process"

@@ -30,7 +30,6 @@ TEST(OtherFiles, AreKnownByTheirFirstBytes) {
   };
   const Known all[] = {
       {"Nettrace\x14\0\0\0!FastSerialization.1"s, "events that dotnet-trace"},
-      {"\x14\0\0\0!FastSerialization.1\x04\x05\x05"s, "a .gcdump"},
       {etl(1, 2, '\xc0'), "events of Windows (.etl)"},
       {"JAVA PROFILE 1.0.2\0"s, "a heap dump of a Java virtual machine (.hprof)"},
       {R"({"snapshot":{"meta":{"node_fields")", "a heap snapshot of JavaScript (.heapsnapshot)"},

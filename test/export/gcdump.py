@@ -53,8 +53,8 @@ class Reader:
             raise ValueError(f"{found} at {place:#x}, not {name}")
 
 
-def read(data):
-    """{types: [(name, size, module)], root, nodes: [(type, size, children, address)], segments, log, tool, total}"""
+def read(data, ours=True):
+    """Not ours: of another writer, whose nodes are in any order, and who may know no segments. {types: [(name, size, module)], root, nodes: [(type, size, children, address)], segments, log, tool, total}"""
     of, known, out = Reader(data), {}, {}
     if of.text() != "!FastSerialization.1":
         raise ValueError("no such file")
@@ -69,15 +69,16 @@ def read(data):
         raise ValueError("no UNDEFINED node")
     nodes, at = [], start + 2
     for number, place in enumerate(places):
-        if start + place != at:
+        if ours and start + place != at:
             raise ValueError(f"node {number} is not where the one before ends")
-        of.at = at
+        of.at = start + place
         kind = of.number()
         size = of.number() if kind & 1 else out["types"][kind >> 1][1]
         nodes.append([kind >> 1, size, [number + of.number() for _ in range(of.number())]])
         at = of.at
-    if at != start + length:
+    if ours and at != start + length:
         raise ValueError("the graph is longer than its nodes")
+    of.at = start + length
     for node in nodes if of.take("i") == len(nodes) else []:
         node.append(of.take("Q"))
     out["nodes"] = nodes
@@ -87,13 +88,17 @@ def read(data):
     if of.take("B") != out["is64"] or of.take("ff") != (1.0, 1.0):
         raise ValueError("multipliers")
     of.expect(1, "JavaScript")
-    of.begin("DotNetHeapInfo", (0, 0), known)
-    out["segment_bytes"], out["segments"] = of.take("q"), []
-    for _ in range(of.take("i")):
-        of.begin("GCHeapDumpSegment", (1, 1), known)
-        out["segments"].append(of.take("7Q"))
-        of.expect(6, "a segment does not end")
-    of.expect(6, "the segments do not end")
+    out["segments"] = []
+    if ours or data[of.at] != 1:
+        of.begin("DotNetHeapInfo", (0, 0), known)
+        out["segment_bytes"] = of.take("q")
+        for _ in range(of.take("i")):
+            of.begin("GCHeapDumpSegment", (1, 1), known)
+            out["segments"].append(of.take("7Q"))
+            of.expect(6, "a segment does not end")
+        of.expect(6, "the segments do not end")
+    else:
+        of.at += 1
     out["log"], out["ticks"], out["machine"], out["process"] = of.text(), of.take("q"), of.text(), of.text()
     out["pid"], _, _, multipliers = of.take("iqqi")
     of.expect(12, "no region")

@@ -11,6 +11,7 @@
 #include "support/debug_file_writer.h"
 #include "support/dwarf_writer.h"
 #include "support/eh_frame_writer.h"
+#include "support/gcdump_writer.h"
 #include "support/lz4.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
@@ -118,6 +119,20 @@ void add_windows(Seeds &seeds) {
   }
 }
 
+void add_records(Seeds &seeds) {
+  for (bool wide : {true, false}) {
+    GcDumpWriter dump{.is_64_bit = wide};
+    dump.add_group("[.NET Roots]");
+    const u32 node = dump.add_type("Node", 24), text = dump.add_type("System.String");
+    const u32 a = dump.add_node(node, 24, 0x10000000), b = dump.add_node(text, 62, 0x10000018);
+    dump.nodes[a].children = {a, b};
+    dump.nodes[0].children = {dump.add_group("[static var Node.first]", {a})};
+    dump.segments = {{0x10000000, 0x10000100, {0x10000100, 0x10000100, 0x10000100, 0x10000000, 0x10000000}}};
+    dump.has_interop = !wide;
+    seeds.add("gcdump_fuzz", dump.write());
+  }
+}
+
 void add_debug_files(Seeds &seeds) {
   for (Format format : all_formats)
     for (unsigned version : {4u, 5u}) {
@@ -215,6 +230,7 @@ int main(int argc, char **argv) {
     add_compressed(seeds);
     add_messages(seeds);
     add_synthetic(seeds);
+    add_records(seeds);
     add_windows(seeds);
     add_debug_files(seeds);
     add_call_frames(seeds);

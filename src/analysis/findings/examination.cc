@@ -231,6 +231,7 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   facts.finalizer_objects = out.hangs.finalizer_objects;
   facts.finalizer_place = out.hangs.finalizer_text;
   facts.threads_place = out.hangs.threads_text;
+  facts.has_threads = !snapshot.target().record;
   facts.knows_all_roots = knows_all_roots(snapshot);
   out.notes.add_all(out.map.notes);
   out.notes.add_all(out.waste.notes.up_to(Effect::none)); // waste is one of several tables, so its notes have no effect

@@ -1,5 +1,7 @@
 #include "analysis/process/account_map.h"
 
+#include "analysis/process/account_of_record.h"
+
 #include "algorithms/coloring.h"
 #include "analysis/process/thread_memory.h"
 #include "analysis/process/written_pages.h"
@@ -534,6 +536,8 @@ std::optional<ResidentPages> resident_pages(const Snapshot &snapshot) {
 
 AccountMap make_account_map(const Snapshot &snapshot, const std::optional<ResidentPages> &resident,
                             const std::optional<HeapTally> &live) {
+  if (snapshot.target().record)
+    return account_of_record(snapshot, live);
   return MapMaker(snapshot, resident, live).make();
 }
 

@@ -47,7 +47,7 @@ const char *kind_of(const Limit &limit) {
   return names[static_cast<u8>(limit.of)];
 }
 
-u64 total_of(const Record &record, const std::string &metric) {
+u64 sum_of_metric(const Record &record, const std::string &metric) {
   if (metric == "heap_bytes")
     return record.bytes;
   if (metric == "live_bytes")
@@ -138,7 +138,7 @@ Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is
   if (limit.of == Limit::Of::total) {
     Figures out;
     for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
-      out[limit.metric][i] = total_of(records[i], limit.metric);
+      out[limit.metric][i] = sum_of_metric(records[i], limit.metric);
     return out;
   }
   if (limit.of == Limit::Of::finding) {

@@ -92,7 +92,7 @@ report::Answer answer_export(const Snapshot &snapshot, const Question &asked) {
   answer.tables.push_back(std::move(table));
   answer.completeness->notes.add_all(what.notes);
   if (asked.values && snapshot.target().has_blanked_values())
-    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+    answer.completeness->notes.add("there are no values: " + snapshot.target().why_no_values());
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   return answer;

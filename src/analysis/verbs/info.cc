@@ -66,17 +66,20 @@ report::Table facts_table(const Snapshot &snapshot, report::Answer &answer, cons
         "by dnheap from " + target.extraction->from + (target.has_blanked_values() ? ", values blanked" : ""));
   add("process", target.pid ? std::to_string(target.pid) : "");
   add("program", target.program);
-  add("system", std::string(name_of(target.os)) + " " + name_of(target.architecture));
-  add("runtime", snapshot.runtime().module().path);
+  const bool is_record = target.record != nullptr;
+  add("system", is_record ? "" : std::string(name_of(target.os)) + " " + name_of(target.architecture));
+  add("runtime", is_record ? "unknown: a listing of the heap does not name it" : snapshot.runtime().module().path);
   add("version", snapshot.runtime().version());
   std::string identifiers;
   for (const std::string &id : snapshot.runtime().gc_flavour().identifiers)
     identifiers += (identifiers.empty() ? "" : ", ") + id;
   add("garbage collector", identifiers);
   add("memory in the dump",
-      bytes_text(target.memory.size()) + " in " + count_text(target.memory.ranges().size()) + " ranges");
-  add("threads", count_text(target.threads.size()));
-  add("contract descriptor", snapshot.runtime().descriptor().found_by.empty()
+      is_record ? ""
+                : bytes_text(target.memory.size()) + " in " + count_text(target.memory.ranges().size()) + " ranges");
+  add("threads", is_record ? "" : count_text(target.threads.size()));
+  add("contract descriptor", is_record ? ""
+                             : snapshot.runtime().descriptor().found_by.empty()
                                  ? "none in the dump; the layout was derived"
                                  : snapshot.runtime().descriptor().found_by);
   add("compiled code", code_text(snapshot.runtime(), answer.completeness->notes));
@@ -116,7 +119,7 @@ report::Table modules_table(const Target &target) {
       {{"file", "File", Kind::text}, [](const P &p) {
          return p.file.empty() ? p.module : p.file;
        }}}.table("modules", "Module files looked at", shown);
-  if (shown.empty())
+  if (shown.empty() && !target.record)
     table.notes.push_back("the dump holds all of the runtime's own libraries");
   if (missing)
     table.notes.push_back("data of a file that was not used were derived from memory: the file is needed only if notes "

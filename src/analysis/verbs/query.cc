@@ -211,7 +211,7 @@ report::Answer answer_query(const Snapshot &snapshot, const Question &asked) {
   table.rows = [session](report::Row &row) { return session->next(row); };
   answer.tables.push_back(std::move(table));
   if (asked.values && snapshot.target().has_blanked_values())
-    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+    answer.completeness->notes.add("there are no values: " + snapshot.target().why_no_values());
   add_name_notes(snapshot, answer);
   return answer;
 }

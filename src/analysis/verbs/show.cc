@@ -360,7 +360,7 @@ report::Answer answer_show(const Snapshot &snapshot, const Question &asked) {
   if (!question.struct_type.empty()) {
     report::Answer answer = show_struct(snapshot, question, address);
     if (asked.values && !question.values)
-      answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+      answer.completeness->notes.add("there are no values: " + snapshot.target().why_no_values());
     return answer;
   }
   if (!snapshot.heap().holds(address) && is_method_table(snapshot, address))
@@ -389,7 +389,7 @@ report::Answer answer_show(const Snapshot &snapshot, const Question &asked) {
   answer.tables.push_back(series_table(snapshot.runtime(), view.method_table(object)));
   answer.tables.back().shown = Shown::in_data; // people see this table when they ask for the type
   if (asked.values && snapshot.target().has_blanked_values())
-    answer.completeness->notes.add("there are no values: this core was extracted with --no-values");
+    answer.completeness->notes.add("there are no values: " + snapshot.target().why_no_values());
   add_root_notes(snapshot, answer);
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap path " + shell_word(question.target) + " " + hex(view.address(object));

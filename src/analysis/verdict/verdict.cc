@@ -356,13 +356,12 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
   constexpr const char *incomplete = "The dump is incomplete";
   if (out.empty()) {
     const std::string figures =
-        fmt::format("{} live, {} {}, {} committed by the GC.{} If the program hangs, the verbs "
-                    "threads, locks and async show why.",
-                    bytes_text(facts.live), bytes_text(facts.dead),
+        fmt::format("{} live, {} {}, {} committed by the GC.{}{}", bytes_text(facts.live), bytes_text(facts.dead),
                     facts.knows_all_roots ? "garbage" : "without a known holder", bytes_text(facts.heap),
                     is_nearly_all(facts) ? fmt::format(" {} of live memory is held by {}.",
                                                        percent(facts.holder, facts.live), facts.holder_text)
-                                         : "");
+                                         : "",
+                    facts.has_threads ? " If the program hangs, the verbs threads, locks and async show why." : "");
     out.push_back(
         {"nothing",
          is_incomplete // no all-clear

@@ -55,6 +55,7 @@ struct HangFacts {
 };
 
 struct VerdictFacts {
+  bool has_threads = true;     // false: the source is a listing of the heap
   bool knows_all_roots = true; // false: objects that count as dead may be held
   u64 process = 0;             // accessible bytes of the process, as far as the dump shows
   u64 heap = 0;                // what the GC has committed

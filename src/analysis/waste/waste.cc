@@ -144,6 +144,8 @@ Waste find_waste(const Snapshot &snapshot, const ObjectFilter &filter) {
 
 Waste find_live_waste(const Snapshot &snapshot, const HeapBits &live) {
   Waste out;
+  if (snapshot.target().record) // it takes contents to know waste
+    return out;
   RowsByText rows;
   ObjectFilter filter;
   filter.among = &live;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,7 @@ constexpr u64 granule_size = u64{1} << granule_shift;
 // 4 TiB of granules that hold objects; real heaps have less.
 constexpr u64 most_granules = u64{1} << 22;
 constexpr u64 largest_object = u64{1} << 40;
+constexpr u64 page_size = 4096;
 constexpr u64 most_breaks = 1 << 20;
 
 // Adjacent granules, the memory made for them, and where objects begin.
@@ -110,6 +112,7 @@ private:
   void look_at_objects() {
     std::vector<std::vector<TypeFacts>> facts(threads_, std::vector<TypeFacts>(record_.types.size()));
     std::vector<std::unordered_set<u64>> granules(threads_);
+    std::vector<u64> latest(threads_, ~u64{0}), written(threads_);
     std::atomic<u64> odd = 0;
     for_all("look at objects", [&](const ListedObject &object, unsigned worker) {
       if (!is_possible(object)) {
@@ -118,12 +121,19 @@ private:
       }
       facts[worker][object.type].add(std::max(object.size, 3 * p_), !object.references.empty());
       const u64 size = align_up(std::max(object.size, 3 * p_), p_);
-      for (u64 g = object.address >> granule_shift; g <= (object.address + size - 1) >> granule_shift; ++g)
-        granules[worker].insert(g);
+      written[worker] += std::min(size, page_size);
+      const u64 first = object.address >> granule_shift, last = (object.address + size - 1) >> granule_shift;
+      if (first == last && first == latest[worker])
+        return;
+      for (u64 granule = first; granule <= last; ++granule)
+        granules[worker].insert(granule);
+      latest[worker] = last;
       if (granules[worker].size() > most_granules)
         throw Error("its objects are scattered more widely than those of any real heap: the file is damaged");
     });
     odd_ = odd;
+    for (u64 bytes : written)
+      written_ += bytes;
     facts_ = std::move(facts[0]);
     for (unsigned i = 1; i < threads_; ++i)
       for (u64 type = 0; type < facts_.size(); ++type)
@@ -147,8 +157,20 @@ private:
       clusters_.back().end += granule_size;
       offset += granule_size;
     }
-    bytes_ = std::make_shared<LargeArray<std::byte>>(offset);
+    bytes_ = zeros(offset);
     starts_ = LargeArray<u64>(offset / p_ / 64);
+  }
+
+  // Huge pages make walks faster, but where objects lie far apart each would take 2 MiB.
+  std::shared_ptr<std::byte> zeros(u64 size) const {
+    if (written_ >= size / 4) {
+      auto pages = std::make_shared<LargeArray<std::byte>>(size);
+      return {pages, pages->data()};
+    }
+    auto *pages = static_cast<std::byte *>(std::calloc(std::max<u64>(size, 1), 1));
+    if (!pages)
+      throw std::bad_alloc();
+    return {pages, std::free};
   }
 
   // `address` must lie in a cluster.
@@ -238,11 +260,11 @@ private:
 
   void put_word(u64 offset, u64 value) {
     if (p_ == 8)
-      std::memcpy(bytes_->data() + offset, &value, 8);
+      std::memcpy(bytes_.get() + offset, &value, 8);
     else
       put_half(offset, static_cast<u32>(value));
   }
-  void put_half(u64 offset, u32 value) { std::memcpy(bytes_->data() + offset, &value, 4); }
+  void put_half(u64 offset, u32 value) { std::memcpy(bytes_.get() + offset, &value, 4); }
 
   void write_objects() {
     place_types();
@@ -292,11 +314,11 @@ private:
   // Returns the bytes that the object at this offset takes, by what was written there.
   u64 room_at(u64 offset) const {
     u64 word = 0;
-    std::memcpy(&word, bytes_->data() + offset, p_);
+    std::memcpy(&word, bytes_.get() + offset, p_);
     const HeapRecord::Type &type = record_.types[record_.type_at(word)];
     u32 components = 0;
     if (type.component_size)
-      std::memcpy(&components, bytes_->data() + offset + p_, 4);
+      std::memcpy(&components, bytes_.get() + offset + p_, 4);
     return align_up(std::max<u64>(type.base_size + u64{components} * type.component_size, 3 * p_), p_);
   }
 
@@ -419,7 +441,7 @@ private:
   void hand_over() {
     std::vector<Range> ranges;
     for (const Cluster &cluster : clusters_)
-      ranges.push_back({cluster.start, Bytes(bytes_->data() + cluster.offset, cluster.end - cluster.start)});
+      ranges.push_back({cluster.start, Bytes(bytes_.get() + cluster.offset, cluster.end - cluster.start)});
     ranges.push_back({record_.first_type - 4 * p_, Bytes(*types_)});
     target_.memory = Memory(format_, std::move(ranges));
     target_.storage.push_back(bytes_);
@@ -443,10 +465,11 @@ private:
   std::vector<TypeFacts> facts_;
   std::vector<u64> granules_; // ascending
   std::vector<Cluster> clusters_;
-  std::shared_ptr<LargeArray<std::byte>> bytes_;
+  std::shared_ptr<std::byte> bytes_;
   std::shared_ptr<std::vector<std::byte>> types_;
   LargeArray<u64> starts_; // a bit per word of bytes_
   std::vector<Break> breaks_;
+  u64 written_ = 0; // about so many bytes of pages
   u64 odd_ = 0, twice_ = 0, overlapping_ = 0, count_ = 0;
 };
 

@@ -40,6 +40,8 @@ std::vector<GCHeapSegment> RecordedRuntime::heap_segments(Notes &notes) const {
   if (!record_.has_generations)
     notes.add(Subject::heap, Effect::none,
               record_.source + " does not say which generation an object is in: all count as gen2");
+  notes.add(Subject::heap, Effect::none,
+            record_.source + " lists no free room: all that lies between its objects counts as Free");
   return out;
 }
 
