@@ -6,6 +6,7 @@
 #include "base/host/standard_input.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
+#include "dump/macho_core.h"
 #include "dump/minidump.h"
 #include "dump/other_files.h"
 
@@ -22,6 +23,7 @@ struct Opener {
 };
 constexpr Opener openers[] = {
     {"elf-core", open_elf_core, length_of_elf},
+    {"macho-core", open_macho_core, length_of_macho_core},
     {"minidump", open_minidump, length_of_minidump},
 };
 
@@ -57,7 +59,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
       return target;
     }
   throw Error("not a dump: " + what_else(file->bytes()) +
-              "; dnheap opens ELF cores and Windows minidumps (plain, .zst, .gz, .xz, .lz4)");
+              "; dnheap opens ELF cores, Mach-O cores and Windows minidumps (plain, .zst, .gz, .xz, .lz4)");
 }
 
 std::shared_ptr<const MappedFile> read_stream(const OpenOptions &options, const Watch &watch) {

@@ -12,6 +12,7 @@
 #include "support/dwarf_writer.h"
 #include "support/eh_frame_writer.h"
 #include "support/lz4.h"
+#include "support/macho_core_writer.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
@@ -118,6 +119,28 @@ void add_windows(Seeds &seeds) {
   }
 }
 
+void add_macos(Seeds &seeds) {
+  using Exports = MachoLibraryWriter::Exports;
+  for (u32 cpu : {u32{macho::cpu_x64}, u32{macho::cpu_arm64}})
+    for (Exports exports : {Exports::trie, Exports::trie_of_dyld_info, Exports::table}) {
+      MachoLibraryWriter library{.cpu = cpu, .uuid = std::vector<u8>(16), .exports = exports};
+      library.writable = std::vector<std::byte>(64);
+      library.symbols = {{.name = "DotNetRuntimeContractDescriptor", .value = MachoLibraryWriter::writable_at},
+                         {.name = "internal", .value = 4, .exported = false}};
+      library.fixups = {{8, 16}, {32, 1, true}};
+      const std::vector<std::byte> file = library.write();
+      seeds.add("macho_image_fuzz", file);
+      seeds.add("macho_image_fuzz", universal_file({file}, exports == Exports::trie));
+      for (MachoCoreWriter::By by : {MachoCoreWriter::By::createdump, MachoCoreWriter::By::lldb}) {
+        MachoCoreWriter core{.by = by, .cpu = cpu, .pid = 1, .linker = exports == Exports::trie ? u64{0x180000000} : 0};
+        core.segments = {{0x104000000, {file.begin(), file.begin() + 2048}, 0, 5}, {0x10000, {std::byte{1}}, 4096}};
+        core.threads = {{7, macho_state(cpu, {{4, 0x10000}})}};
+        core.images = {{"/app/libtest.dylib", 0x104000000}};
+        seeds.add("macho_core_fuzz", core.write());
+      }
+    }
+}
+
 void add_debug_files(Seeds &seeds) {
   for (Format format : all_formats)
     for (unsigned version : {4u, 5u}) {
@@ -216,6 +239,7 @@ int main(int argc, char **argv) {
     add_messages(seeds);
     add_synthetic(seeds);
     add_windows(seeds);
+    add_macos(seeds);
     add_debug_files(seeds);
     add_call_frames(seeds);
     add_patches(seeds);
