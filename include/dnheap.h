@@ -95,8 +95,8 @@ typedef struct dnheap_options {
   void *context;                  /* for on_progress */
 } dnheap_options;
 
-/* Opens a dump: an ELF core, a Windows minidump, a .gcdump, or one of these compressed with zstd, gzip, xz or lz4. Cheap: reads
- * the headers now, the rest when it is asked for; decompresses a compressed file first. */
+/* Opens a dump: an ELF core, a Mach-O core, a Windows minidump, a .gcdump, or one of these compressed with zstd, gzip,
+ * xz or lz4. Cheap: reads the headers now, the rest when it is asked for; decompresses a compressed file first. */
 DNHEAP_API int dnheap_open(const char *path, const dnheap_options *options, dnheap_snapshot **snapshot);
 /* Attaches to a process of this machine (Linux). The process stands still until dnheap_release_process(), until its
  * memory is copied, or until the snapshot is closed. */
@@ -114,7 +114,7 @@ DNHEAP_API void dnheap_cancel(dnheap_snapshot *snapshot);
 typedef struct dnheap_info {
   size_t size;                 /* sizeof(dnheap_info): set it before the call */
   const char *path;            /* as you named it; "process 4711" */
-  const char *container;       /* "elf-core", "minidump", "gcdump", "process" */
+  const char *container;       /* "elf-core", "macho-core", "minidump", "gcdump", "process" */
   const char *system;          /* "linux", "windows", "macos" */
   const char *architecture;    /* "x64", "arm64", … */
   const char *runtime;         /* "coreclr", "nativeaot", "corert" */

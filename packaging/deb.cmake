@@ -11,9 +11,9 @@ set(CPACK_SET_DESTDIR OFF)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "reads the managed heap of .NET processes out of their dumps")
 set(CPACK_PACKAGE_DESCRIPTION "What fills the heap, who holds it, what would be freed without it, and
 what grew from one dump to the next: of .NET 8 to 11, out of Linux
-cores and Windows minidumps, and of processes that run. Needs neither
-Microsoft's debugging library (the DAC) nor the runtime that the process
-ran on, and no network.")
+and macOS cores and Windows minidumps, and of processes that run. Needs
+neither Microsoft's debugging library (the DAC) nor the runtime that the
+process ran on, and no network.")
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "$ENV{DNHEAP_MAINTAINER}")
 set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE "$ENV{DNHEAP_ARCHITECTURE}")
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)

@@ -97,7 +97,7 @@ public readonly record struct HeapDominated(ulong Object, ulong Dominator, ulong
 
 /// <summary>What was opened.</summary>
 /// <param name="Path">As it was named.</param>
-/// <param name="Container">"elf-core", "minidump", "gcdump", "process".</param>
+/// <param name="Container">"elf-core", "macho-core", "minidump", "gcdump", "process".</param>
 /// <param name="System">"linux", "windows".</param>
 /// <param name="Architecture">"x64", "arm64".</param>
 /// <param name="Runtime">"coreclr", "nativeaot", "corert".</param>

@@ -56,7 +56,7 @@ struct OpenOptions {
 // Describes what was opened, and how it was interpreted.
 struct TargetInfo {
   std::string path = {};             // as the caller named it
-  std::string container = {};        // "elf-core", "minidump", "gcdump", "process"
+  std::string container = {};        // "elf-core", "macho-core", "minidump", "gcdump", "process"
   std::string operating_system = {}; // "linux"
   std::string architecture = {};     // "x64"
   unsigned pointer_size = 8;

@@ -24,9 +24,10 @@ struct Example {
 std::span<const Example> examples();
 
 inline constexpr std::string_view program_text = "what is in the managed heap of a .NET process, live or from its dump";
-inline constexpr std::string_view target_text = "TARGET is a Linux core dump, a Windows minidump or a .gcdump, plain or "
-                                                "compressed (.zst, .gz, .xz, .lz4), or - for one that comes "
-                                                "through standard input; or, with -p PID, a process that runs here.";
+inline constexpr std::string_view target_text =
+    "TARGET is a core dump of Linux or macOS, a Windows minidump or a .gcdump, plain or "
+    "compressed (.zst, .gz, .xz, .lz4), or - for one that comes "
+    "through standard input; or, with -p PID, a process that runs here.";
 inline constexpr std::string_view size_text =
     "SIZE is in bytes, or with k, M, G or T (powers of 1024): 4096, 10k, 1.5GiB.";
 

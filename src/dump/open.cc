@@ -6,6 +6,7 @@
 #include "base/host/standard_input.h"
 #include "dump/compressed.h"
 #include "dump/elf_core.h"
+#include "dump/macho_core.h"
 #include "dump/minidump.h"
 #include "dump/other_files.h"
 #include "dump/records/gcdump.h"
@@ -23,6 +24,7 @@ struct Opener {
 };
 constexpr Opener openers[] = {
     {"elf-core", open_elf_core, length_of_elf},
+    {"macho-core", open_macho_core, length_of_macho_core},
     {"minidump", open_minidump, length_of_minidump},
 };
 
@@ -62,7 +64,7 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file))
       return finished(std::move(target));
   throw Error("not a dump: " + what_else(file->bytes()) +
-              "; dnheap opens ELF cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)");
+              "; dnheap opens ELF cores, Mach-O cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)");
 }
 
 std::shared_ptr<const MappedFile> read_stream(const OpenOptions &options, const Watch &watch) {

@@ -19,6 +19,13 @@ ModuleImage::ModuleImage(ElfImage image)
     sections_.push_back({segment.address, segment.size, segment.writable, segment.executable});
 }
 
+ModuleImage::ModuleImage(MachoImage image)
+    : image_(std::move(image)), base_(std::get<MachoImage>(image_).base()), end_(std::get<MachoImage>(image_).end()),
+      bias_(std::get<MachoImage>(image_).bias()) {
+  for (const MachoImage::Segment &segment : std::get<MachoImage>(image_).segments())
+    sections_.push_back({segment.address, segment.size, segment.writable, segment.executable});
+}
+
 ModuleImage::ModuleImage(PeImage image, Address base) : image_(std::move(image)), base_(base) {
   const PeImage &pe = std::get<PeImage>(image_);
   end_ = add_clamped(base, pe.size_of_image());
@@ -30,6 +37,8 @@ ModuleImage::ModuleImage(PeImage image, Address base) : image_(std::move(image))
 std::optional<ModuleImage> ModuleImage::at(const Memory &memory, Address base) {
   if (std::optional<ElfImage> elf = ElfImage::at(memory, base))
     return ModuleImage(std::move(*elf));
+  if (std::optional<MachoImage> macho = MachoImage::at(memory, base))
+    return ModuleImage(std::move(*macho));
   if (std::optional<PeImage> pe = PeImage::at(memory, base, true))
     return ModuleImage(std::move(*pe), base);
   return std::nullopt;
@@ -67,6 +76,8 @@ std::vector<Range> ModuleImage::bytes_of(const Memory &memory, bool (*wanted)(co
 }
 
 std::vector<u8> ModuleImage::build_id() const {
+  if (const MachoImage *macho = std::get_if<MachoImage>(&image_))
+    return macho->build_id();
   const ElfImage *elf = std::get_if<ElfImage>(&image_);
   return elf ? elf->build_id() : std::vector<u8>();
 }
@@ -74,6 +85,8 @@ std::vector<u8> ModuleImage::build_id() const {
 std::optional<Address> ModuleImage::find_symbol(std::string_view name) const {
   if (const ElfImage *elf = std::get_if<ElfImage>(&image_))
     return elf->find_symbol(name);
+  if (const MachoImage *macho = std::get_if<MachoImage>(&image_))
+    return macho->find_symbol(name);
   std::optional<u32> rva = std::get<PeImage>(image_).find_export(name);
   return rva ? std::optional(base_ + *rva) : std::nullopt;
 }

@@ -1,10 +1,11 @@
-// ModuleImage: a program or library mapped in a target's memory, whatever its format: ELF or PE today. It has the
-// functions that make sense for every format; for those of one format see elf_image.h and pe_image.h. Anything
-// unreadable is nullopt or empty, never an error. at() reads the headers, about a page; find_symbol() is a look-up
-// among the module's exports, in PE linear in their number. A new format needs one more member of `image_`, and its
-// lines in module_image.cc. Const functions from any thread. The Memory must outlive the image.
+// ModuleImage: a program or library mapped in a target's memory, whatever its format: ELF, Mach-O or PE. It has the
+// functions that make sense for every format; for those of one format see elf_image.h, macho_image.h and pe_image.h.
+// Anything unreadable is nullopt or empty, never an error. at() reads the headers, about a page; find_symbol() is a
+// look-up among the module's exports, in PE linear in their number. A new format needs one more member of `image_`, and
+// its lines in module_image.cc. Const functions from any thread. The Memory must outlive the image.
 #pragma once
 #include "image/elf_image.h"
+#include "image/macho_image.h"
 #include "image/pe_image.h"
 
 #include <string_view>
@@ -14,7 +15,7 @@ namespace dnheap {
 
 class ModuleImage {
 public:
-  // A unit that the loader maps with its own access rights: an ELF segment, a PE section.
+  // A unit that the loader maps with its own access rights: a segment of ELF or Mach-O, a section of PE.
   struct Section {
     Address address = 0;
     u64 size = 0; // in memory, .bss included
@@ -37,8 +38,8 @@ public:
   // Returns the same for all sections whose data the loader may change to addresses: the writable sections; if the
   // loader also changes constants, all sections without code.
   std::vector<Range> relocated_bytes(const Memory &memory) const;
-  // Returns the id by which the linker marks a build; empty if there is none or it is not in the memory. PE images are
-  // identified by what their loader records (PeIdentity) instead.
+  // Returns the id by which the linker marks a build; empty if there is none or it is not in the memory: a GNU build
+  // id, the UUID of Mach-O. PE images are identified by what their loader records (PeIdentity) instead.
   std::vector<u8> build_id() const;
   // Returns the address of an exported symbol. Thread-local symbols, and those of other modules, have none.
   std::optional<Address> find_symbol(std::string_view name) const;
@@ -48,16 +49,18 @@ public:
 
   // True if it contains .NET metadata; PE only.
   bool is_managed() const;
-  // True if the loader also changes words to addresses in sections that are not writable. In PE it does. In ELF it does
-  // not: data that become read-only after loading (.data.rel.ro) are in a writable segment.
+  // True if the loader also changes words to addresses in sections that are not writable. In PE it does. In ELF and
+  // Mach-O it does not: data that become read-only after loading (.data.rel.ro, __DATA_CONST) are in a writable
+  // segment.
   bool relocates_constants() const { return std::holds_alternative<PeImage>(image_); }
 
 private:
   explicit ModuleImage(ElfImage image);
+  explicit ModuleImage(MachoImage image);
   ModuleImage(PeImage image, Address base);
   std::vector<Range> bytes_of(const Memory &memory, bool (*wanted)(const Section &)) const;
 
-  std::variant<ElfImage, PeImage> image_;
+  std::variant<ElfImage, MachoImage, PeImage> image_;
   Address base_ = 0, end_ = 0;
   u64 bias_ = 0;
   std::vector<Section> sections_;

@@ -59,7 +59,9 @@ public:
 
   // From now on look-ups ignore the top byte of an address: on arm64 the hardware ignores it, and allocators store tags
   // there (TBI, MTE). Words that are read keep their tags.
-  void ignore_top_byte() { address_bits_ = ~u64{0} >> 8; }
+  void ignore_top_byte() { keep_address_bits(56); }
+  // The same where more of the upper bits are none of the address, as arm64's signatures of pointers (PAC) on macOS.
+  void keep_address_bits(unsigned count) { address_bits_ = ~u64{0} >> (64 - count); }
 
   // Adds ranges where memory is not known yet: existing bytes win over new ones. O((n + m) log (n + m)): collect
   // ranges, then call once.

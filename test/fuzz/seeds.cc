@@ -13,6 +13,7 @@
 #include "support/eh_frame_writer.h"
 #include "support/gcdump_writer.h"
 #include "support/lz4.h"
+#include "support/macho_core_writer.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
@@ -119,7 +120,7 @@ void add_windows(Seeds &seeds) {
   }
 }
 
-void add_records(Seeds &seeds) {
+void add_gcdumps(Seeds &seeds) {
   for (bool wide : {true, false}) {
     GcDumpWriter dump{.is_64_bit = wide};
     dump.add_group("[.NET Roots]");
@@ -131,6 +132,28 @@ void add_records(Seeds &seeds) {
     dump.has_interop = !wide;
     seeds.add("gcdump_fuzz", dump.write());
   }
+}
+
+void add_macos(Seeds &seeds) {
+  using Exports = MachoLibraryWriter::Exports;
+  for (u32 cpu : {u32{macho::cpu_x64}, u32{macho::cpu_arm64}})
+    for (Exports exports : {Exports::trie, Exports::trie_of_dyld_info, Exports::table}) {
+      MachoLibraryWriter library{.cpu = cpu, .uuid = std::vector<u8>(16), .exports = exports};
+      library.writable = std::vector<std::byte>(64);
+      library.symbols = {{.name = "DotNetRuntimeContractDescriptor", .value = MachoLibraryWriter::writable_at},
+                         {.name = "internal", .value = 4, .exported = false}};
+      library.fixups = {{8, 16}, {32, 1, true}};
+      const std::vector<std::byte> file = library.write();
+      seeds.add("macho_image_fuzz", file);
+      seeds.add("macho_image_fuzz", universal_file({file}, exports == Exports::trie));
+      for (MachoCoreWriter::By by : {MachoCoreWriter::By::createdump, MachoCoreWriter::By::lldb}) {
+        MachoCoreWriter core{.by = by, .cpu = cpu, .pid = 1, .linker = exports == Exports::trie ? u64{0x180000000} : 0};
+        core.segments = {{0x104000000, {file.begin(), file.begin() + 2048}, 0, 5}, {0x10000, {std::byte{1}}, 4096}};
+        core.threads = {{7, macho_state(cpu, {{4, 0x10000}})}};
+        core.images = {{"/app/libtest.dylib", 0x104000000}};
+        seeds.add("macho_core_fuzz", core.write());
+      }
+    }
 }
 
 void add_debug_files(Seeds &seeds) {
@@ -230,8 +253,9 @@ int main(int argc, char **argv) {
     add_compressed(seeds);
     add_messages(seeds);
     add_synthetic(seeds);
-    add_records(seeds);
+    add_gcdumps(seeds);
     add_windows(seeds);
+    add_macos(seeds);
     add_debug_files(seeds);
     add_call_frames(seeds);
     add_patches(seeds);

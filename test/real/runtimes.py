@@ -210,6 +210,18 @@ def windows_packs(versions):
     return packs
 
 
+def macos_packs(version):
+    """The folder of the packages, with a version's runtime packs for macOS; downloaded at the first call."""
+    packs = [packages() / f"microsoft.netcore.app.runtime.osx-{cpu}" / version for cpu in ("arm64", "x64")]
+    if not all((pack / ".nupkg.metadata").exists() for pack in packs):
+        with lock():
+            done = run_sdk("restore", HERE / "packages" / "macos.csproj", f"-p:Version={version}", intermediate="obj-macos")
+            if done.returncode != 0:
+                errors = [line for line in done.stdout.splitlines() if "error" in line] or ["no error message"]
+                raise Missing(f"NuGet cannot restore the .NET runtimes for macOS: {errors[0].strip()}")
+    return packages()
+
+
 def link(source, target):
     if target.exists():
         return

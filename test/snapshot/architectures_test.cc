@@ -3,6 +3,7 @@
 #include "objects/roots.h"
 #include "snapshot/snapshot.h"
 #include "support/core_file.h"
+#include "support/macho_core_writer.h"
 #include "support/minidump_writer.h"
 #include "support/random_heap.h"
 #include "support/run.h"
@@ -206,6 +207,32 @@ TEST(Architectures, Minidumps) {
       auto snapshot = Snapshot::open(folder.write("a.dmp", as_string(writer.write())));
       EXPECT_EQ(snapshot->target().architecture, context.architecture);
       EXPECT_EQ(snapshot->target().os, OperatingSystem::windows);
+      expect_all(process, *snapshot);
+    }
+}
+
+TEST(Architectures, MachoCores) {
+  TemporaryFolder folder;
+  struct Machine {
+    u32 cpu;
+    Architecture architecture;
+    u64 stack_pointer, any; // places in the record
+  };
+  for (Machine machine :
+       {Machine{macho::cpu_x64, Architecture::x64, 7, 1}, Machine{macho::cpu_arm64, Architecture::arm64, 31, 19}})
+    for (Net net : every_net) {
+      SCOPED_TRACE(std::string(name_of(machine.architecture)) + " " + std::to_string(static_cast<int>(net)));
+      Process process({8, little}, net);
+      MachoCoreWriter writer = macho_core_writer(process.heap, machine.cpu);
+      for (MachoCoreWriter::Thread &thread : writer.threads) {
+        const bool second = thread.id == process.heap.threads[1].os_id;
+        thread.state =
+            macho_state(machine.cpu, {{machine.stack_pointer, second ? process.heap.threads[1].stack_pointer : 0},
+                                      {machine.any, second ? process.in_register : 0}});
+      }
+      auto snapshot = Snapshot::open(folder.write("a.core", as_string(writer.write())));
+      EXPECT_EQ(snapshot->target().architecture, machine.architecture);
+      EXPECT_EQ(snapshot->target().os, OperatingSystem::macos);
       expect_all(process, *snapshot);
     }
 }

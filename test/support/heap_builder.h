@@ -1,6 +1,7 @@
-// HeapBuilder: writes a synthetic .NET process, down to the bytes, as a Target in any of four formats: the runtime's
-// module with its contract descriptor or, as in .NET 8 to 10, with GcDacVars in its place; Modules with metadata in
-// flat PE images; MethodTables; threads; heaps with generations, segments and objects. What is not set is zero.
+// HeapBuilder: writes a synthetic .NET process, down to the bytes, as a Target in any of four formats
+// (minidump_writer.h and macho_core_writer.h make dumps of Windows and macOS of it): the runtime's module with its
+// contract descriptor or, as in .NET 8 to 10, with GcDacVars in its place; Modules with metadata in flat PE images;
+// MethodTables; threads; heaps with generations, segments and objects. What is not set is zero.
 //
 //   HeapBuilder heap({.format = format, .net = Net::net9});
 //   Address node = heap.type("Shop.Node", 1);            // one field

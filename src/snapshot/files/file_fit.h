@@ -20,9 +20,12 @@ struct FileFit {
 
 using MappedFilePtr = std::shared_ptr<const MappedFile>;
 
-// ELF libraries: identified by build id; if that is not in the dump, by the addresses of their segments and the bytes
-// that are in the dump.
+// ELF libraries (Mach-O libraries: fit_macho_file): identified by build id; if that is not in the dump, by the
+// addresses of their segments and the bytes that are in the dump.
 FileFit fit_native_file(const Target &target, const Module &module, const MappedFilePtr &file);
+
+// The same for Mach-O libraries, which are identified by UUID; of a universal file the slice with that UUID is taken.
+FileFit fit_macho_file(const Target &target, const Module &module, const MappedFilePtr &file);
 
 // Managed assemblies: identified by address and size of every mapped piece and the bytes of them in the dump. If the
 // headers are in the dump, time stamp and size identify the file.

@@ -2,6 +2,7 @@
 #include "contract/find.h"
 #include "image/elf_file.h"
 #include "image/elf_image.h"
+#include "image/macho_format.h"
 #include "snapshot/files/file_fit.h"
 
 #include <algorithm>
@@ -41,10 +42,12 @@ std::string misplaced(const Module &module, const ElfImage &image, const std::ve
 } // namespace
 
 FileFit fit_native_file(const Target &target, const Module &module, const MappedFilePtr &mapped) {
+  if (is_macho_file(mapped->bytes()))
+    return fit_macho_file(target, module, mapped);
   FileFit out;
   std::optional<ElfFile> file = ElfFile::parse(mapped->bytes());
   if (!file) {
-    out.reason = "not an ELF library";
+    out.reason = "not an ELF or Mach-O library";
     return out;
   }
   std::optional<ElfImage> in_dump = ElfImage::at(target.memory, module.base);
