@@ -2,7 +2,7 @@
 // to an end.
 #include "fuzz/check.h"
 #include "runtime/compiled/gc_info.h"
-#include "runtime/compiled/unwind_x86.h"
+#include "runtime/compiled/x86/unwind_x86.h"
 
 using namespace dnheap;
 using dnheap::test::check;

@@ -33,7 +33,8 @@ ORDER = {
     "algorithms": ". paths",
     "dump": "decoders . live",
     "snapshot": "files .",
-    "analysis": ". process names shapes objects native threads waits sampling filters owners waste verdict export records inspectors findings sql verbs/tables verbs",
+    "report": ". formats",
+    "analysis": ". process names shapes objects native threads waits sampling filters owners suspects waste verdict export records inspectors findings sql verbs/tables verbs verbs/groups",
     "cli": "options . shell",
 }
 
@@ -42,6 +43,7 @@ ORDER = {
 ROOMS = {
     "facts": "",
     "compiled": "",
+    "compiled/x86": "compiled",
     "vm": "",
     "gc": "",
     "layout": "",
@@ -49,8 +51,9 @@ ROOMS = {
     "layout/nativeaot": "layout",
     "coreclr/types": "compiled vm",
     "coreclr/code": "coreclr/types compiled vm",
-    "coreclr/threads": "coreclr/types coreclr/code compiled vm",
-    "coreclr": "coreclr/types coreclr/code coreclr/threads compiled vm",
+    "coreclr/threads": "coreclr/types coreclr/code compiled compiled/x86 vm",
+    "coreclr/statics": "coreclr/types coreclr/threads vm",
+    "coreclr": "coreclr/types coreclr/code coreclr/threads coreclr/statics compiled vm",
     "nativeaot": "compiled",
     "corert": "",
     "describe": "vm gc layout layout/coreclr layout/nativeaot coreclr coreclr/types coreclr/threads nativeaot",

@@ -1,7 +1,7 @@
 // Names made to fit: what is promised of all names, on random ones, hostile ones among them, and what comes of some.
 #include "report/encoding.h"
-#include "report/shorten.h"
-#include "report/wrap.h"
+#include "report/formats/shorten.h"
+#include "report/formats/wrap.h"
 
 #include <gtest/gtest.h>
 #include <random>

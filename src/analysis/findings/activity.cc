@@ -3,8 +3,8 @@
 #include "analysis/inspectors/requests.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/source_line_text.h"
-#include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_calls.h"
+#include "analysis/threads/thread_text.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -27,11 +27,7 @@ bool is_no_activity(const CallGroup &group) {
 }
 
 u64 requests_in_flight(const Snapshot &snapshot) {
-  const bool has_server = count_that(snapshot, [&](Address mt) {
-                            return snapshot.runtime().types().name(mt).starts_with(
-                                "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
-                          }) > 0;
-  return has_server ? find_requests(snapshot)->in_flight() : 0;
+  return count_requests(snapshot, AspNetTypes::server) ? find_requests(snapshot)->in_flight() : 0;
 }
 
 } // namespace
@@ -56,9 +52,7 @@ std::string Activity::text() const {
     return "of " + place + (is_one ? " waits" : " wait") + (waits_for.empty() ? "" : " for " + waits_for);
   if (is_in_native)
     return (is_one ? "is in " : "are in ") + calls + ", called by " + place;
-  const std::string what = waits_for == "sleep" ? (is_one ? "sleeps" : "sleep")
-                           : waits_for.empty()  ? (is_one ? "runs" : "run")
-                                                : (is_one ? "waits for " : "wait for ") + waits_for;
+  const std::string what = !waits_for.empty() ? wait_in_words(waits_for, !is_one) : is_one ? "runs" : "run";
   if (calls.starts_with("System.Runtime.EH."))
     return what + " in " + place + ", where an exception is thrown";
   return what + " in " + place + (calls.empty() ? "" : ", which calls " + calls);

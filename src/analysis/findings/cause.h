@@ -2,7 +2,7 @@
 // suspect holds. Costs a look at the snapshot's ranked tree. Throws Interrupted. Not for several threads at once.
 #pragma once
 #include "analysis/findings/finding.h"
-#include "analysis/owners/suspects.h"
+#include "analysis/suspects/suspects.h"
 #include "snapshot/snapshot.h"
 
 #include <vector>

@@ -136,9 +136,7 @@ constexpr Maker makers[] = {
 // Returns the static field that leads to most of the assembly objects, as far as these were looked at.
 std::string holder_of_assemblies(const Snapshot &snapshot) {
   constexpr u64 looked_at = 256;
-  std::vector<TypedObject> objects = objects_that(snapshot, [&](Address type) {
-    return snapshot.runtime().types().name(type) == "System.Reflection.RuntimeAssembly";
-  });
+  std::vector<TypedObject> objects = objects_called(snapshot, "System.Reflection.RuntimeAssembly");
   std::reverse(objects.begin(), objects.end()); // the program's own assemblies were loaded first
   if (objects.size() > looked_at)
     objects.resize(looked_at);
@@ -200,6 +198,17 @@ void add_waste(const Waste &waste, VerdictFacts &facts) {
     }
 }
 
+// A verdict (Crash, HangVerdict, MemoryVerdict) has a finding's words and its command; who asks knows the rest.
+template <class Verdict>
+Finding finding_of(const Verdict &verdict, const std::string &kind, Harm harm, Sureness sureness) {
+  return {.kind = kind,
+          .harm = harm,
+          .sureness = sureness,
+          .text = verdict.text,
+          .verb = verdict.verb,
+          .options = verdict.options};
+}
+
 } // namespace
 
 Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs) {
@@ -258,27 +267,14 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
     return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
   };
   if (crash)
-    out.push_back({.kind = "crash",
-                   .harm = Harm::crash,
-                   .sureness = Sureness::certain,
-                   .text = crash->text,
-                   .verb = crash->verb,
-                   .options = crash->options});
+    out.push_back(finding_of(*crash, "crash", Harm::crash, Sureness::certain));
   for (const HangVerdict &hang : hangs)
-    out.push_back({.kind = hang.rule,
-                   .harm = Harm::hang,
-                   .sureness = hang.sureness,
-                   .text = hang.text,
-                   .verb = hang.verb,
-                   .options = hang.options});
+    out.push_back(finding_of(hang, hang.rule, Harm::hang, hang.sureness));
   for (const MemoryVerdict &one : memory)
-    if (one.rule != "nothing" && !one.is_size_alone && !(one.rule == "finalizers" && is_found("finalizer_blocked")))
-      out.push_back({.kind = one.rule,
-                     .harm = Harm::memory,
-                     .text = one.text,
-                     .bytes = one.bytes,
-                     .verb = one.verb,
-                     .options = one.options});
+    if (one.rule != "nothing" && !one.is_size_alone && !(one.rule == "finalizers" && is_found("finalizer_blocked"))) {
+      out.push_back(finding_of(one, one.rule, Harm::memory, Sureness::probable));
+      out.back().bytes = one.bytes;
+    }
   if (snapshot.target().record) // rules look at fields
     return out;
   std::vector<Finding> others = find_findings({snapshot, examined.suspects, examined.map, examined.native,

@@ -3,10 +3,10 @@
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
-#include "analysis/owners/suspects.h"
 #include "analysis/plan.h"
 #include "analysis/process/account_map.h"
 #include "analysis/process/fragmentation.h"
+#include "analysis/suspects/suspects.h"
 #include "analysis/threads/standing.h"
 #include "analysis/verdict/crash.h"
 #include "analysis/verdict/verdict.h"

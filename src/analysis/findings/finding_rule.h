@@ -5,8 +5,8 @@
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"
-#include "analysis/owners/suspects.h"
 #include "analysis/process/account_map.h"
+#include "analysis/suspects/suspects.h"
 #include "analysis/threads/async_calls.h"
 #include "analysis/verb.h"
 #include "analysis/verdict/verdict.h"

@@ -60,12 +60,11 @@ std::string target_of(const Snapshot &snapshot, FieldReader &fields, Address obj
 
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  auto is_node = [&](Address mt) { return snapshot.runtime().types().name(mt) == node; };
-  if (count_that(snapshot, is_node) < least_large)
+  if (count_called(snapshot, node) < least_large)
     return;
   FieldReader fields(snapshot.runtime());
   std::map<Address, Registrations> by_source;
-  for (const TypedObject &one : objects_that(snapshot, is_node)) {
+  for (const TypedObject &one : objects_called(snapshot, node)) {
     const Address callback = fields.reference_or_null(one.address, "Callback"),
                   of = fields.reference_or_null(one.address, "Registrations"),
                   source = of ? fields.reference_or_null(of, "Source") : 0;

@@ -5,7 +5,6 @@
 #include "analysis/names/source_line_text.h"
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/process_clock.h"
-#include "analysis/shapes/typed_objects.h"
 #include "analysis/threads/async_calls.h"
 #include "base/share.h"
 #include "base/text.h"
@@ -19,14 +18,6 @@ namespace {
 
 constexpr u64 least_contexts = 100, least_in_flight = 20;
 constexpr double most_of_them = 0.5;
-
-u64 count_objects_of_requests(const Snapshot &snapshot) {
-  return count_that(snapshot, [&](Address mt) {
-    const std::string &name = snapshot.runtime().types().name(mt);
-    return name == "Microsoft.AspNetCore.Http.DefaultHttpContext" ||
-           name.starts_with("Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
-  });
-}
 
 // True for a wait for the client's next data. A connection that stays open always waits so, which is not a finding.
 bool is_for_client(const std::string &what) { return what == "web socket" || what == "pipe" || what == "socket"; }
@@ -42,7 +33,7 @@ std::string age_in_words(const FoundRequests &requests) {
 } // namespace
 
 void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out) {
-  if (count_objects_of_requests(evidence.snapshot) < least_contexts)
+  if (count_requests(evidence.snapshot, AspNetTypes::server_and_contexts) < least_contexts)
     return;
   const std::shared_ptr<const FoundRequests> found = find_requests(evidence.snapshot);
   for (const auto &[key, group] : found->groups)
@@ -62,7 +53,7 @@ void find_kept_requests(const Evidence &evidence, std::vector<Finding> &out) {
 
 void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  if (count_objects_of_requests(snapshot) < least_in_flight)
+  if (count_requests(snapshot, AspNetTypes::server_and_contexts) < least_in_flight)
     return;
   const std::shared_ptr<const FoundRequests> requests = find_requests(snapshot);
   const u64 in_flight = requests->in_flight();

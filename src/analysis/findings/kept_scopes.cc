@@ -23,7 +23,7 @@ constexpr u64 least_scopes = 500;
 
 void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  if (!count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == service_scope; }))
+  if (!count_called(snapshot, service_scope))
     return;
   u64 unknown = 0, open = 0, most_open = 0;
   Address example = 0;

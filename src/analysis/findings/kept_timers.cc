@@ -52,8 +52,7 @@ std::string timers_in_words(const std::string &kind, const std::string &callback
 
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  if (count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == queued_timer; }) <
-      least_timers)
+  if (count_called(snapshot, queued_timer) < least_timers)
     return;
   std::map<std::pair<std::string, std::string>, AlikeTimers> by_callback; // and kind
   std::map<std::array<std::string, 3>, u64> by_holder;                    // and callback, kind

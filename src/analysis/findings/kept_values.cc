@@ -38,8 +38,7 @@ std::string remedy_for(const Captor &captor) {
 
 void find_kept_values(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  if (count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == execution_context; }) <
-      least_contexts)
+  if (count_called(snapshot, execution_context) < least_contexts)
     return;
   const std::shared_ptr<const RankedTree> ranked = ranked_tree(snapshot);
   const DominatorTree &tree = ranked->tree;

@@ -35,9 +35,7 @@ const char *advice_on(const EmittedAssemblies &group) {
 u64 cached_by_library(const Snapshot &snapshot, const EmittedAssemblies &group) {
   if (group.maker != "XmlSerializer")
     return 0;
-  return count_that(snapshot, [&](Address type) {
-    return snapshot.runtime().types().name(type) == "System.Xml.Serialization.TempAssemblyCacheKey";
-  });
+  return count_called(snapshot, "System.Xml.Serialization.TempAssemblyCacheKey");
 }
 
 } // namespace

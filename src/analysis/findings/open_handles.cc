@@ -64,10 +64,9 @@ std::map<std::string, OpenHandles> open_handles(const Snapshot &snapshot, const 
 void find_open_handles(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
   for (const auto &[name, things] : opened_kinds) {
-    auto is_type = [&, name = name](Address type) { return snapshot.runtime().types().name(type) == name; };
-    if (count_that(snapshot, is_type) < least_open)
+    if (count_called(snapshot, name) < least_open)
       continue;
-    const std::map<std::string, OpenHandles> by_holder = open_handles(snapshot, objects_that(snapshot, is_type));
+    const std::map<std::string, OpenHandles> by_holder = open_handles(snapshot, objects_called(snapshot, name));
     const auto most = std::ranges::max_element(by_holder, {}, [](const auto &one) { return one.second.count; });
     if (most == by_holder.end() || most->second.count < least_open)
       continue;

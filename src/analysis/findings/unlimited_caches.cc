@@ -24,8 +24,7 @@ constexpr const char *entry_type = "Microsoft.Extensions.Caching.Memory.CacheEnt
 
 void find_unlimited_caches(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  auto is_entry = [&](Address type) { return snapshot.runtime().types().name(type) == entry_type; };
-  if (snapshot.target().has_blanked_values() || count_that(snapshot, is_entry) < least_cache_entries)
+  if (snapshot.target().has_blanked_values() || count_called(snapshot, entry_type) < least_cache_entries)
     return;
   const BaseTypes bases(snapshot.runtime());
   FieldReader fields(snapshot.runtime());

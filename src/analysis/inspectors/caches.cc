@@ -129,7 +129,7 @@ void inspect_caches(const Snapshot &snapshot, const Question &, report::Answer &
   const std::vector<TypedObject> objects =
       objects_that(snapshot, [&](Address mt) { return bases.derives(mt, memory_cache); });
   const std::vector<Address> entries = addresses_of( // each entry refers to its cache
-      objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == cache_entry; }));
+      objects_called(snapshot, cache_entry));
   HeldBy holders(snapshot, worth_the_same(objects), entries);
   std::map<CacheKey, CacheGroup> groups;
   u64 unknown = 0;

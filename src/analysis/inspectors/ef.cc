@@ -57,8 +57,7 @@ struct ContextKey {
 class ContextReader {
 public:
   explicit ContextReader(const Snapshot &snapshot) : runtime_(snapshot.runtime()), fields_(runtime_) {
-    for (const TypedObject &one :
-         objects_that(snapshot, [&](Address mt) { return runtime_.types().name(mt) == state_manager; }))
+    for (const TypedObject &one : objects_called(snapshot, state_manager))
       if (const Address context = fields_.reference_or_null(one.address, "<Context>k__BackingField"))
         trackers_[context] = one.address;
   }

@@ -42,7 +42,7 @@ struct ManagedAssembly {
 std::map<Address, ManagedAssembly> managed_assemblies(const Snapshot &snapshot, FieldReader &fields) {
   TypeSystem &types = snapshot.runtime().types();
   std::map<Address, ManagedAssembly> out; // by the runtime's Module
-  for (const TypedObject &one : objects_that(snapshot, [&](Address mt) { return types.name(mt) == module_type; })) {
+  for (const TypedObject &one : objects_called(snapshot, module_type)) {
     const Address module = fields.reference_or_null(one.address, "m_pData"),
                   assembly = fields.reference_or_null(one.address, "m_runtimeAssembly");
     const std::optional<Address> kept = fields.reference(assembly, "m_syncRoot");

@@ -82,8 +82,7 @@ private:
 
 std::vector<KeptDisposables> find_kept_disposables(const Snapshot &snapshot) {
   KeptDisposablesReader reader(snapshot);
-  for (const TypedObject &scope :
-       objects_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == service_scope; }))
+  for (const TypedObject &scope : objects_called(snapshot, service_scope))
     reader.add(scope.address);
   return reader.found();
 }

@@ -107,9 +107,7 @@ report::Table regex_table(const RegexGroups &groups) {
 // Returns the regexes in RegexCache, which Regex.IsMatch(text, pattern) and the like use.
 std::set<Address> cached_regexes(const Snapshot &snapshot, FieldReader &fields) {
   std::set<Address> out;
-  TypeSystem &types = snapshot.runtime().types();
-  for (const TypedObject &node : objects_that(
-           snapshot, [&](Address mt) { return types.name(mt) == "System.Text.RegularExpressions.RegexCache+Node"; }))
+  for (const TypedObject &node : objects_called(snapshot, "System.Text.RegularExpressions.RegexCache+Node"))
     out.insert(fields.reference_or_null(node.address, "Regex"));
   return out;
 }

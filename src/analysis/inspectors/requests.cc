@@ -26,6 +26,7 @@ using report::Kind;
 using report::Shown;
 
 constexpr const char *http_protocol = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol";
+constexpr std::string_view http_types = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http";
 constexpr const char *http_context = "Microsoft.AspNetCore.Http.DefaultHttpContext";
 constexpr const char *host_context = "Microsoft.AspNetCore.Hosting.HostingApplication+Context";
 constexpr const char *session = "Microsoft.AspNetCore.Session.DistributedSession";
@@ -67,7 +68,7 @@ public:
       : snapshot_(snapshot), bases_(snapshot.runtime()), fields_(snapshot.runtime()), clock_(snapshot) {}
 
   void read() {
-    for (const TypedObject &one : objects_that(snapshot_, [&](Address mt) { return name(mt) == host_context; }))
+    for (const TypedObject &one : objects_called(snapshot_, host_context))
       if (const Address context = fields_.reference_or_null(one.address, "<HttpContext>k__BackingField"))
         kept_by_host_.insert(context);
     for (const TypedObject &one :
@@ -245,6 +246,13 @@ const RequestGroup *FoundRequests::oldest() const {
     if (key.kind == "request" && group.age_most && (!out || *group.age_most > *out->age_most))
       out = &group;
   return out;
+}
+
+u64 count_requests(const Snapshot &snapshot, AspNetTypes types) {
+  return count_that(snapshot, [&](Address mt) {
+    const std::string &name = snapshot.runtime().types().name(mt);
+    return name.starts_with(http_types) || (types == AspNetTypes::server_and_contexts && name == http_context);
+  });
 }
 
 std::shared_ptr<const FoundRequests> find_requests(const Snapshot &snapshot) {

@@ -39,4 +39,9 @@ struct FoundRequests {
 
 std::shared_ptr<const FoundRequests> find_requests(const Snapshot &snapshot);
 
+enum class AspNetTypes : u8 { server, server_and_contexts }; // Kestrel's own types of HTTP; also contexts of requests
+// Returns how many objects of these types there are, from the tally: a look before find_requests(), which walks the
+// heap. There are several for each request.
+u64 count_requests(const Snapshot &snapshot, AspNetTypes types);
+
 } // namespace dnheap

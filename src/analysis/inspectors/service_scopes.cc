@@ -98,8 +98,7 @@ report::Table disposables_table(const std::vector<KeptDisposables> &kept) {
 ScopeGroups find_service_scopes(const Snapshot &snapshot, u64 &unknown) {
   const Runtime &runtime = snapshot.runtime();
   FieldReader fields(runtime);
-  const std::vector<TypedObject> objects =
-      objects_that(snapshot, [&](Address mt) { return runtime.types().name(mt) == service_scope; });
+  const std::vector<TypedObject> objects = objects_called(snapshot, service_scope);
   HeldBy holders(snapshot, worth_the_same(objects));
   ScopeGroups groups;
   for (const TypedObject &object : objects) {

@@ -1,10 +1,11 @@
 // AccountMap: the purpose of each byte of a process. Every mapped byte gets exactly one MemoryClass, by a fixed order
-// of precedence (account_map.cc), so the classes always add up to the mapped bytes. Costs the heap's tally, a walk over
+// of precedence (claim_order.cc), so the classes always add up to the mapped bytes. Costs the heap's tally, a walk over
 // malloc's chunks, and n log n in mappings, segments and threads. For a live process ask for resident_pages() first,
 // because the process must be suspended for that. Not for several threads at once.
 #pragma once
 #include "analysis/process/malloc_arenas.h"
 #include "analysis/process/memory_class.h"
+#include "analysis/process/resident_pages.h"
 #include "base/enum_set.h"
 #include "base/notes.h"
 #include "snapshot/snapshot.h"
@@ -61,13 +62,6 @@ struct AccountMap {
   u64 sum_of(EnumSet<MemoryClass> some, u64 ClassSum::*figure = &ClassSum::bytes) const;
 };
 
-// The resident pages: for a live process from the system; for a dump the non-zero ones, see written_pages.h.
-struct ResidentPages {
-  std::vector<std::pair<Address, Address>> pages; // [start, end), by address
-  bool is_estimate = false;                       // true for a dump
-};
-// Reads a dump completely. Returns nullopt for an extracted core, which has too little of the memory for an answer.
-std::optional<ResidentPages> resident_pages(const Snapshot &snapshot);
 // True if it is unknown how much of the class is resident in a dump, because it is memory of files.
 bool is_of_files(MemoryClass memory);
 

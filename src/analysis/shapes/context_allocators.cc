@@ -15,10 +15,8 @@ constexpr u64 binder_words = 128;
 
 // Returns the managed LoaderAllocators by their native part.
 std::unordered_map<Address, Address> allocators_by_native(const Snapshot &snapshot, FieldReader &fields) {
-  TypeSystem &types = snapshot.runtime().types();
   std::unordered_map<Address, Address> out;
-  for (const TypedObject &object :
-       objects_that(snapshot, [&](Address mt) { return types.name(mt) == "System.Reflection.LoaderAllocator"; }))
+  for (const TypedObject &object : objects_called(snapshot, "System.Reflection.LoaderAllocator"))
     if (const Address native =
             fields.reference_or_null(fields.reference_or_null(object.address, "m_scout"), "m_nativeLoaderAllocator"))
       out.emplace(native, object.address);

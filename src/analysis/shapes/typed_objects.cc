@@ -114,6 +114,14 @@ std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::funct
   return objects_of(snapshot, types_that(snapshot, passes));
 }
 
+std::vector<TypedObject> objects_called(const Snapshot &snapshot, std::string_view type) {
+  return objects_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == type; });
+}
+
+u64 count_called(const Snapshot &snapshot, std::string_view type) {
+  return count_that(snapshot, [&](Address mt) { return snapshot.runtime().types().name(mt) == type; });
+}
+
 YoungObjects young_objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes, u64 most_bytes) {
   YoungObjects out;
   RangeCollector collector(snapshot, passes);

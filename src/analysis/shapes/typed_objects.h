@@ -19,6 +19,8 @@ std::vector<Address> types_that(const Snapshot &snapshot, const std::function<bo
 std::vector<TypedObject> objects_of(const Snapshot &snapshot, const std::vector<Address> &method_tables);
 // Returns the objects of the types for which `passes` is true.
 std::vector<TypedObject> objects_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
+// Returns the objects of the types of this full name.
+std::vector<TypedObject> objects_called(const Snapshot &snapshot, std::string_view type);
 
 inline bool is_young_generation(GCSegmentGeneration generation) {
   return generation == GCSegmentGeneration::gen0 || generation == GCSegmentGeneration::gen1;
@@ -33,6 +35,7 @@ YoungObjects young_objects_that(const Snapshot &snapshot, const std::function<bo
 
 // Returns the number of these objects without a walk, from the tally. Free does not count.
 u64 count_that(const Snapshot &snapshot, const std::function<bool(Address)> &passes);
+u64 count_called(const Snapshot &snapshot, std::string_view type);
 
 std::vector<Address> addresses_of(const std::vector<TypedObject> &objects);
 

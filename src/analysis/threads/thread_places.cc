@@ -54,13 +54,8 @@ bool is_entry(std::string_view method) {
   return method.ends_with(".Main") || method.ends_with(".<Main>") || method.ends_with(".<Main>$");
 }
 
-// Returns "sleeps", "waits for an event"; for many threads "sleep", "wait for an event".
 std::string in_words(const WaitText &wait, bool is_many) {
-  if (wait.text.empty())
-    return is_many ? "stand" : "stands";
-  if (wait.text == "sleep")
-    return is_many ? "sleep" : "sleeps";
-  return (is_many ? "wait for " : "waits for ") + wait.text;
+  return !wait.text.empty() ? wait_in_words(wait.text, is_many) : is_many ? "stand" : "stands";
 }
 
 } // namespace

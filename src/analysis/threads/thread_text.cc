@@ -132,6 +132,12 @@ std::string thread_state(const ThreadDetails &details) {
   return out;
 }
 
+std::string wait_in_words(std::string_view text, bool is_many) {
+  if (text == "sleep")
+    return is_many ? "sleep" : "sleeps";
+  return (is_many ? "wait for " : "waits for ") + std::string(text);
+}
+
 std::vector<const StackFrame *> method_frames(const WalkedStack &stack) {
   std::vector<const StackFrame *> out;
   for (const StackFrame &frame : stack.frames)

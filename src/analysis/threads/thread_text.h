@@ -35,6 +35,9 @@ struct WaitText {
   u64 frames = 0;       // number of innermost frames that are part of waiting
   bool is_idle = false; // the thread is one of .NET's own, and has no work
 };
+// Returns "sleeps", "waits for an event"; for many threads "sleep", "wait for an event". `text`: WaitText::text, or
+// what else somebody waits for; not empty.
+std::string wait_in_words(std::string_view text, bool is_many);
 // Finds out by the innermost methods what a thread waits for.
 WaitText waits_for(const Runtime &runtime, const WalkedStack &stack);
 // True if a wait by .NET's own wait subsystem has a time limit, false if it has none. Nullopt if the innermost methods

@@ -286,7 +286,7 @@ private:
   std::vector<Cell> cells_of(const std::vector<WaitingOne> &circle) {
     std::vector<Cell> out;
     for (u64 i = 0; i < circle.size(); ++i) {
-      const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()];
+      const WaitingOne &one = circle[i], &before = DeadlockText::one_before(circle, i);
       const bool holds = (one.thread || is_inferred(before.grounds)) && before.waits_for;
       out.push_back(std::vector<Fact>{{"os_id", one.thread ? Cell(locks_.threads[*one.thread].os_id) : Cell()},
                                       {"task", one.task ? Cell(hex(one.task)) : Cell()},

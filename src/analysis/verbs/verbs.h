@@ -1,5 +1,5 @@
-// The answer functions, and plans that depend on the question, each in the file named after its verb. For verbs.cc
-// only.
+// The answer functions, and plans that depend on the question, each in the file named after its verb. For the tables in
+// groups/ only.
 #pragma once
 #include "analysis/verb.h"
 

@@ -1,5 +1,7 @@
 #include "analysis/waits/crowds.h"
 
+#include "analysis/waits/waits_of_threads.h"
+
 #include <algorithm>
 
 namespace dnheap {
@@ -12,10 +14,7 @@ class CrowdFinder {
 public:
   CrowdFinder(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
               const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders)
-      : locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), holders_(holders) {
-    for (const ThreadWait &wait : waits)
-      waits_of_[wait.thread].push_back(&wait);
-  }
+      : locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), holders_(holders), waits_of_(waits) {}
 
   void count() {
     for (const auto &[semaphore, holders] : holders_.semaphores())
@@ -62,8 +61,8 @@ private:
     return holders_.is_given_back(semaphore).value_or(lock && lock->permits == 1);
   }
   bool thread_has_limit(u32 thread) const {
-    auto waits = waits_of_.find(thread);
-    return waits == waits_of_.end() || waits->second[0]->has_limit;
+    const ThreadWait *wait = waits_of_.first_of(thread);
+    return !wait || wait->has_limit;
   }
   // True if the wait of an asynchronous waiter ends after some time, as its continuations show; or if the waiter is
   // unknown.
@@ -77,12 +76,10 @@ private:
   }
 
   bool goes_on(u32 thread) {
-    auto waits = waits_of_.find(thread);
-    if (waits == waits_of_.end())
-      return true;
-    return std::any_of(waits->second.begin(), waits->second.end(), [&](const ThreadWait *wait) {
-      return wait->has_limit || (wait->kind == WaitKind::task && goes_on_task(tasks_.behind(wait->object)));
-    });
+    const std::span<const ThreadWait *const> waits = waits_of_.of(thread);
+    return waits.empty() || std::ranges::any_of(waits, [&](const ThreadWait *wait) {
+             return wait->has_limit || (wait->kind == WaitKind::task && goes_on_task(tasks_.behind(wait->object)));
+           });
   }
 
   // True unless the task waits in the end for a semaphore without a time limit, or for a task that the program itself
@@ -113,7 +110,7 @@ private:
   Tasks &tasks_;
   const SemaphoreWaits &semaphore_waits_;
   const SemaphoreHolders &holders_;
-  std::map<u32, std::vector<const ThreadWait *>> waits_of_;
+  const WaitsOfThreads waits_of_;
   std::map<Address, Crowd> crowds_;
 };
 

@@ -32,12 +32,8 @@ bool DeadlockText::has_collection(const Circle &circle) const {
                      [&](const WaitingOne &one) { return locks_.collections.contains(one.waits_for); });
 }
 
-bool DeadlockText::has_context(const Circle &circle) {
-  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_for_context; });
-}
-
-bool DeadlockText::ends_by_itself(const Circle &circle) {
-  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.has_limit; });
+bool DeadlockText::has_any(const Circle &circle, bool WaitingOne::*that) {
+  return std::any_of(circle.begin(), circle.end(), [&](const WaitingOne &one) { return one.*that; });
 }
 
 // A Mutex without a known owner makes a deadlock only possible: whether a wait for it has a time limit is unknown, too.
@@ -47,14 +43,9 @@ Sureness DeadlockText::sureness_of(const Circle &circle) const {
     return Sureness::possible;
   if (!is_inferred(grounds))
     return is_limit_unknown(circle) ? Sureness::probable : Sureness::certain;
-  const bool is_use_unknown =
-      std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_use_unknown; });
+  const bool is_use_unknown = has_any(circle, &WaitingOne::is_use_unknown);
   return grounds <= Grounds::reference && !is_use_unknown && !has(circle, LockKind::mutex) ? Sureness::probable
                                                                                            : Sureness::possible;
-}
-
-bool DeadlockText::is_limit_unknown(const Circle &circle) {
-  return std::any_of(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.is_limit_unknown; });
 }
 
 std::string DeadlockText::counts(const std::vector<Circle> &circles) const {
@@ -123,7 +114,7 @@ std::string DeadlockText::words(const Circle &circle) {
                     : sureness == Sureness::possible ? "perhaps a deadlock: "
                                                      : "";
   for (u64 i = 0; i < circle.size(); ++i) {
-    const WaitingOne &one = circle[i], &next = circle[(i + 1) % circle.size()];
+    const WaitingOne &one = circle[i], &next = one_after(circle, i);
     const std::string waits_for = one.has_limit ? " waits for a limited time for " : " waits for ";
     out += (i ? "; " : "") + who(one);
     if (one.is_for_finalizers)
@@ -164,7 +155,7 @@ std::string DeadlockText::words(const Circle &circle) {
                       : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
              is_of_semaphore = has(circle, LockKind::semaphore);
-  if (!is_of_mutex && !is_of_semaphore && has_context(circle))
+  if (!is_of_mutex && !is_of_semaphore && has_any(circle, &WaitingOne::is_for_context))
     return out +
            ". Nothing records which thread runs what is queued there: it is inferred that this thread does, since "
            "no other one has that SynchronizationContext as its own";
@@ -187,8 +178,7 @@ std::string DeadlockText::short_name(u32 thread) const {
 std::vector<std::string> DeadlockText::parties(const Circle &circle) {
   std::vector<std::string> out;
   for (u64 i = 0; i < circle.size(); ++i) {
-    const WaitingOne &one = circle[i], &before = circle[(i + circle.size() - 1) % circle.size()],
-                     &next = circle[(i + 1) % circle.size()];
+    const WaitingOne &one = circle[i], &before = one_before(circle, i), &next = one_after(circle, i);
     auto runs = [](const WaitingOne &task, const WaitingOne &thread) {
       return !task.thread && !task.waits_for && thread.thread;
     };
@@ -215,7 +205,7 @@ std::string DeadlockText::brief(const Circle &circle) {
     out += fmt::format(" and {} more", names.size() - shown);
   out += names.size() < 2 ? " waits for itself" : " wait for each other";
   for (u64 i = 0; i < circle.size(); ++i)
-    if (const WaitingOne &next = circle[(i + 1) % circle.size()]; circle[i].is_for_context && next.thread) {
+    if (const WaitingOne &next = one_after(circle, i); circle[i].is_for_context && next.thread) {
       const std::string method = task_method(circle[i].task);
       return out + ": " + (method.empty() ? "a method" : method) + " is queued on the SynchronizationContext (" +
              type_name(circle[i].waits_for) + ") of " + short_name(*next.thread);

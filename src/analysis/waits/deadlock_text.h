@@ -13,12 +13,17 @@ public:
       : runtime_(runtime), tasks_(tasks), locks_(locks) {}
 
   using Circle = std::vector<WaitingOne>;
+  // The members before and after one, all around the circle.
+  static const WaitingOne &one_before(const Circle &circle, u64 i) {
+    return circle[(i + circle.size() - 1) % circle.size()];
+  }
+  static const WaitingOne &one_after(const Circle &circle, u64 i) { return circle[(i + 1) % circle.size()]; }
   // Returns the weakest grounds of its members.
   static Grounds grounds_of(const Circle &circle);
   // True if one of its members waits for a limited time only.
-  static bool ends_by_itself(const Circle &circle);
+  static bool ends_by_itself(const Circle &circle) { return has_any(circle, &WaitingOne::has_limit); }
   // True if it is unknown whether one of its members waits for a limited time only.
-  static bool is_limit_unknown(const Circle &circle);
+  static bool is_limit_unknown(const Circle &circle) { return has_any(circle, &WaitingOne::is_limit_unknown); }
   Sureness sureness_of(const Circle &circle) const;
   // "; 2 DEADLOCKS; 1 PROBABLE DEADLOCK"; empty: there are none.
   std::string counts(const std::vector<Circle> &circles) const;
@@ -47,7 +52,7 @@ private:
   std::vector<std::string> parties(const Circle &circle);
   bool has(const Circle &circle, LockKind kind) const;
   bool has_collection(const Circle &circle) const;
-  static bool has_context(const Circle &circle);
+  static bool has_any(const Circle &circle, bool WaitingOne::*that);
 
   const Runtime &runtime_;
   Tasks &tasks_;

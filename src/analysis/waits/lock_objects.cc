@@ -42,9 +42,7 @@ public:
       out_.problems.add(Subject::locks, Effect::numbers, "locks of Monitor are read in CoreCLR only");
     }
     find_objects();
-    std::sort(out_.locks.begin(), out_.locks.end(), [](const LockObject &a, const LockObject &b) {
-      return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
-    });
+    out_.sort_locks();
     return std::move(out_);
   }
 
@@ -222,6 +220,12 @@ private:
 };
 
 } // namespace
+
+void LockSet::sort_locks() {
+  std::sort(locks.begin(), locks.end(), [](const LockObject &a, const LockObject &b) {
+    return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
+  });
+}
 
 const LockObject *LockSet::find(Address object) const {
   auto found = std::lower_bound(locks.begin(), locks.end(), object,

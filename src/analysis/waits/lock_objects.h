@@ -35,6 +35,7 @@ struct LockSet : ThreadNumbers {
 
   const LockObject *find(Address object) const; // null: none
   LockObject *find(Address object);
+  void sort_locks(); // by address and kind, for find()
   // A thread that has ended never releases its locks.
   bool has_ended(u32 thread) const { return threads[thread].os_id == u64{0}; }
   bool is_orphaned(const LockObject &lock) const { return lock.is_held && lock.owner && has_ended(*lock.owner); }

@@ -1,7 +1,8 @@
 #include "analysis/waits/lock_reader.h"
 
+#include "analysis/shapes/linked_nodes.h"
+
 #include <fmt/format.h>
-#include <unordered_set>
 
 namespace dnheap {
 
@@ -27,6 +28,10 @@ constexpr KindOfType kinds_of_types[] = {{"System.Threading.Lock", LockKind::loc
 std::optional<u32> found_in(const std::map<u64, u32> &numbers, u64 id) {
   auto thread = numbers.find(id);
   return thread != numbers.end() ? std::optional(thread->second) : std::nullopt;
+}
+
+std::string readers_in_words(u64 readers) {
+  return fmt::format("{} reader{}, which it does not name", readers, readers == 1 ? "" : "s");
 }
 
 } // namespace
@@ -120,12 +125,7 @@ std::vector<Address> LockReader::inner_of(Address object, LockKind kind) {
 }
 
 std::vector<Address> LockReader::asynchronous_waiters(Address semaphore) {
-  std::vector<Address> out;
-  std::unordered_set<Address> met; // ends the loop if the list is circular
-  for (Address node = fields_.reference_or_null(semaphore, "m_asyncHead");
-       node && out.size() < most_nodes && met.insert(node).second; node = fields_.reference_or_null(node, "Next"))
-    out.push_back(node);
-  return out;
+  return linked_nodes(fields_, fields_.reference_or_null(semaphore, "m_asyncHead"), "Next", most_nodes);
 }
 
 // _state: bit 0: held. Waiters count in units of 128 (.NET 9, 10); or, if there is a watchdog, in units of 4, without
@@ -161,7 +161,7 @@ void LockReader::read_reader_writer(LockObject &to) {
     to.recursion = fields_.number<u8>(to.object, "_fIsReentrant").value_or(0) ? 0 : 1;
     to.state = writer != no_owner ? "for writing" : "for reading, to be upgraded";
   } else if (readers) {
-    to.state = fmt::format("{} reader{}, which it does not name", readers, readers == 1 ? "" : "s");
+    to.state = readers_in_words(readers);
   }
 }
 
@@ -197,7 +197,7 @@ void LockReader::read_old_reader_writer(LockObject &to) {
     to.recursion = fields_.number<u16>(to.object, "_writerLevel").value_or(0);
     to.state = "for writing";
   } else if (to.reader_count) {
-    to.state = fmt::format("{} reader{}, which it does not name", to.reader_count, to.reader_count == 1 ? "" : "s");
+    to.state = readers_in_words(to.reader_count);
   }
 }
 

@@ -14,6 +14,10 @@ constexpr const char *words_of_handles = "a wait handle"; // a text of waits_for
 constexpr u64 frames_between = 4;                         // frames of awaiters between a wait for a task and its caller
 constexpr std::string_view semaphore_waits = "System.Threading.SemaphoreSlim.Wait";
 
+std::span<const StackFrame> innermost(const WalkedStack &stack, u64 frames) {
+  return std::span(stack.frames).first(std::min<u64>(frames, stack.frames.size()));
+}
+
 } // namespace
 
 ThreadBlocks::ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData> threads, Heap heap)
@@ -50,7 +54,7 @@ bool ThreadBlocks::is_task(Address method_table) const {
 // Returns the locks and tasks that the waiting methods hold, innermost first.
 std::vector<ThreadBlocks::Candidate> ThreadBlocks::held_by(const WalkedStack &stack, u64 waiting) {
   std::vector<Candidate> out;
-  for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
+  for (const StackFrame &frame : innermost(stack, waiting))
     for (const StackReference &reference : frame.references) {
       const Address type = reference.interior ? 0 : method_table_of(runtime_.memory(), reference.value);
       if (!type || !runtime_.types().object_layout(type) ||
@@ -113,7 +117,7 @@ std::optional<ThreadBlock> ThreadBlocks::find_named_mutex(const WalkedStack &sta
   if (!has_all_)
     add_all();
   WaitSubsystem &subsystem = targets_.subsystem();
-  for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
+  for (const StackFrame &frame : innermost(stack, waiting))
     for (const StackReference &reference : frame.references) {
       const Address object = reference.interior ? 0 : targets_.find(reference.value).object;
       const Address type = object ? method_table_of(runtime_.memory(), object) : 0;
@@ -149,7 +153,7 @@ ThreadBlocked ThreadBlocks::find_managed(const ManagedWait &wait, const WalkedSt
 }
 
 void ThreadBlocks::add_held(const WalkedStack &stack, u64 waiting) {
-  for (const StackFrame &frame : std::span(stack.frames).first(std::min<u64>(waiting, stack.frames.size())))
+  for (const StackFrame &frame : innermost(stack, waiting))
     for (const StackReference &reference : frame.references)
       if (!reference.interior)
         targets_.add(reference.value);
@@ -200,8 +204,7 @@ std::optional<ThreadBlock> ThreadBlocks::task_behind(Address event, const std::v
 }
 
 bool ThreadBlocks::stands_in(const WalkedStack &stack, u64 frames, std::string_view method) const {
-  const std::span innermost = std::span(stack.frames).first(std::min<u64>(frames, stack.frames.size()));
-  return std::any_of(innermost.begin(), innermost.end(), [&](const StackFrame &frame) {
+  return std::ranges::any_of(innermost(stack, frames), [&](const StackFrame &frame) {
     return frame.method_desc && runtime_.method_text(frame.method_desc).qualified.starts_with(method);
   });
 }

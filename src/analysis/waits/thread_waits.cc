@@ -48,9 +48,7 @@ public:
     add_constructor_waits();
     add_waits_by_methods();
     find_unknown_limits();
-    std::sort(locks_.locks.begin(), locks_.locks.end(), [](const LockObject &a, const LockObject &b) {
-      return std::tie(a.object, a.kind) < std::tie(b.object, b.kind);
-    });
+    locks_.sort_locks();
     std::sort(out_.waits.begin(), out_.waits.end(),
               [](const ThreadWait &a, const ThreadWait &b) { return a.thread < b.thread; });
     for (const ThreadWait &wait : out_.waits)

@@ -18,11 +18,9 @@ WaitGraph::WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &task
                      const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
       running_(running), children_(tasks.children()), queued_(find_queued_steps(snapshot, locks, tasks, waits)),
-      holders_(snapshot, locks, tasks, semaphore_waits) {
+      holders_(snapshot, locks, tasks, semaphore_waits), waits_of_(waits) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
-  for (const ThreadWait &wait : waits_)
-    waits_of_[wait.thread].push_back(&wait);
   for (u32 i = 0; i < locks_.threads.size(); ++i)
     if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
       thread_objects_.emplace(object, i);
@@ -54,11 +52,8 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of(Node node) const {
 }
 
 std::vector<WaitGraph::Edge> WaitGraph::edges_of_thread(u32 thread) const {
-  auto waits = waits_of_.find(thread);
-  if (waits == waits_of_.end())
-    return {};
   std::vector<Edge> out;
-  for (const ThreadWait *wait : waits->second)
+  for (const ThreadWait *wait : waits_of_.of(thread))
     if (!wait->is_for_any) {
       const std::vector<Edge> edges = edges_of_wait(*wait);
       out.insert(out.end(), edges.begin(), edges.end());
@@ -120,14 +115,12 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_task(TaskNumber task) const {
 }
 
 bool WaitGraph::waits_for(u32 thread, Address object) const {
-  auto waits = waits_of_.find(thread);
-  return waits != waits_of_.end() && std::any_of(waits->second.begin(), waits->second.end(),
-                                                 [&](const ThreadWait *wait) { return wait->object == object; });
+  return std::ranges::any_of(waits_of_.of(thread), [&](const ThreadWait *wait) { return wait->object == object; });
 }
 
 bool WaitGraph::waits_for_finalizers(u32 thread) const {
-  auto waits = waits_of_.find(thread);
-  return waits != waits_of_.end() && waits->second[0]->kind == WaitKind::finalizers;
+  const ThreadWait *wait = waits_of_.first_of(thread);
+  return wait && wait->kind == WaitKind::finalizers;
 }
 
 bool WaitGraph::is_running(TaskNumber task) const {
@@ -149,29 +142,30 @@ std::vector<WaitGraph::Edge> WaitGraph::edges_of_semaphore(Node node) const {
   return out;
 }
 
+const ThreadWait *WaitGraph::first_wait(Node node) const {
+  return is_thread(node) ? waits_of_.first_of(static_cast<u32>(node)) : nullptr;
+}
+
 // True if the node waits with a time limit, so that it goes on in any case.
 bool WaitGraph::has_limit(Node node) {
   if (is_semaphore(node))
     return false;
   if (is_thread(node)) {
-    auto waits = waits_of_.find(static_cast<u32>(node));
-    return waits != waits_of_.end() && waits->second[0]->has_limit;
+    const ThreadWait *wait = first_wait(node);
+    return wait && wait->has_limit;
   }
   return semaphore_waits_.has_limit(task_of(node));
 }
 
 bool WaitGraph::is_limit_unknown(Node node) const {
-  auto waits = is_thread(node) ? waits_of_.find(static_cast<u32>(node)) : waits_of_.end();
-  return waits != waits_of_.end() && waits->second[0]->is_limit_unknown;
+  const ThreadWait *wait = first_wait(node);
+  return wait && wait->is_limit_unknown;
 }
 
 // True for waits for the end of a thread that only methods show, if these do not show that there is no time limit.
 bool WaitGraph::may_be_limited_join(Node node) const {
-  auto waits = is_thread(node) ? waits_of_.find(static_cast<u32>(node)) : waits_of_.end();
-  if (waits == waits_of_.end())
-    return false;
-  const ThreadWait &wait = *waits->second[0];
-  return wait.kind == WaitKind::join && wait.runs_on && wait.is_limit_unknown;
+  const ThreadWait *wait = first_wait(node);
+  return wait && wait->kind == WaitKind::join && wait->runs_on && wait->is_limit_unknown;
 }
 
 // True if the task goes on as soon as one of its sources does, or after some time.

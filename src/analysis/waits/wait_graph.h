@@ -7,6 +7,7 @@
 #include "analysis/waits/semaphore_holders.h"
 #include "analysis/waits/semaphore_waits.h"
 #include "analysis/waits/thread_waits.h"
+#include "analysis/waits/waits_of_threads.h"
 
 #include <set>
 
@@ -76,6 +77,7 @@ private:
   std::vector<Edge> edges_of_task(TaskNumber task) const;
   std::vector<Edge> edges_of_semaphore(Node node) const;
   bool is_running(TaskNumber task) const;
+  const ThreadWait *first_wait(Node node) const; // null: no thread, or it waits for nothing
   bool has_limit(Node node);
   bool is_limit_unknown(Node node) const;
   bool may_be_limited_join(Node node) const;
@@ -96,10 +98,10 @@ private:
   const std::map<TaskNumber, QueuedStep> queued_;
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
-  std::map<u32, std::vector<const ThreadWait *>> waits_of_;                       // by thread
-  std::map<Address, u32> thread_objects_;                                         // managed Thread → thread
-  std::vector<bool> is_stuck_;                                                    // by number of the semaphore
-  std::vector<Met> met_;                                                          // by node, by follow()
+  const WaitsOfThreads waits_of_;
+  std::map<Address, u32> thread_objects_; // managed Thread → thread
+  std::vector<bool> is_stuck_;            // by number of the semaphore
+  std::vector<Met> met_;                  // by node, by follow()
   std::set<std::vector<Address>> known_semaphores_;
   std::vector<Circle> circles_;
 };

@@ -1,8 +1,7 @@
 #include "analysis/waits/wait_subsystem.h"
 
+#include "analysis/shapes/linked_nodes.h"
 #include "runtime/facts/thread_details.h"
-
-#include <unordered_set>
 
 namespace dnheap {
 
@@ -89,9 +88,7 @@ std::optional<WaitableObject> WaitSubsystem::read(Address waitable) {
 
 std::vector<u32> WaitSubsystem::waiting_for(Address waitable) {
   std::vector<u32> out;
-  std::unordered_set<Address> met; // ends the loop if the list is circular
-  for (Address node = fields_.reference_or_null(waitable, "_waitersHead");
-       node && met.size() < most_waiters && met.insert(node).second; node = fields_.reference_or_null(node, "_next"))
+  for (Address node : linked_nodes(fields_, fields_.reference_or_null(waitable, "_waitersHead"), "_next", most_waiters))
     if (const Address info = fields_.reference_or_null(node, "_waitInfo"))
       if (const std::optional<u32> thread = thread_of(fields_.reference_or_null(info, "_thread")))
         out.push_back(*thread);

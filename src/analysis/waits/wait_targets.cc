@@ -1,5 +1,6 @@
 #include "analysis/waits/wait_targets.h"
 
+#include "analysis/shapes/linked_nodes.h"
 #include "analysis/threads/thread_text.h"
 
 #include <algorithm>
@@ -97,10 +98,8 @@ void WaitTargets::add(Address object) {
 void WaitTargets::add_condition(Address condition) {
   add_inner(condition, fields_.reference_or_null(condition, "_lock"), false);
   add_inner(fields_.reference_or_null(condition, "_waitEvent"), condition, false);
-  std::unordered_set<Address> met; // ends the loop if the list is circular
-  for (Address waiter = fields_.reference_or_null(condition, "_waitersHead");
-       waiter && met.size() < most_waiters && met.insert(waiter).second;
-       waiter = fields_.reference_or_null(waiter, "next"))
+  for (Address waiter :
+       linked_nodes(fields_, fields_.reference_or_null(condition, "_waitersHead"), "next", most_waiters))
     if (const Address event = fields_.reference_or_null(waiter, "ev")) {
       add_inner(event, condition, true);
       add_inner(subsystem_.behind(event), event, false);

@@ -1,7 +1,7 @@
 // What collections are made of is folded into them: in the dominator tree, in paths, among suspects; against the tree
 // of which the heap was made.
 #include "algorithms/dominator_tree.h"
-#include "analysis/owners/suspects.h"
+#include "analysis/suspects/suspects.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/object_graph.h"

@@ -1,8 +1,8 @@
 // Static fields and thread statics of CoreCLR: by name from a whole process, and, way by way, where one type has its
 // own: beside its MethodTable (.NET 9 on), in its module (.NET 8).
-#include "runtime/coreclr/auxiliary_statics.h"
-#include "runtime/coreclr/core_clr_statics.h"
-#include "runtime/coreclr/module_statics.h"
+#include "runtime/coreclr/statics/auxiliary_statics.h"
+#include "runtime/coreclr/statics/core_clr_statics.h"
+#include "runtime/coreclr/statics/module_statics.h"
 #include "support/opened.h"
 #include "support/statics_heap.h"
 

@@ -1,0 +1,107 @@
+#include "analysis/suspects/suspect.h"
+
+#include "analysis/names/brief_type_name.h"
+#include "analysis/owners/first_owners.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+const char *name_of(Suspect::Kind kind) {
+  switch (kind) {
+  case Suspect::Kind::collection: return "collection";
+  case Suspect::Kind::chain: return "chain";
+  case Suspect::Kind::many: return "many";
+  case Suspect::Kind::object: return "object";
+  }
+  return "";
+}
+
+namespace {
+
+std::string brief_text(const Suspect::Step &step) {
+  return step.call.empty() ? brief_type_name(step.type) : "pending call of " + step.call;
+}
+
+} // namespace
+
+std::string Suspect::brief_element() const {
+  if (element.empty())
+    return "entries"; // values, which are no objects
+  if (element_call.empty())
+    return brief_type_name(element);
+  return (elements > 1 ? "pending call, the first of " : "pending call of ") + element_call;
+}
+
+std::string Suspect::text() const {
+  return own_text() + (weak_table.empty() ? "" : ", " + weak_table) +
+         (gone * 2 > elements ? fmt::format("; the targets of {} of them are gone", count_text(gone)) : "");
+}
+
+std::string Suspect::own_text() const {
+  const u64 each = elements ? retained / elements : retained;
+  const std::string what = elements == 1 ? brief_element()
+                           : elements    ? fmt::format("{} {}{}, {} each", count_text(elements),
+                                                    element.empty() ? "" : "× ", brief_element(), bytes_text(each))
+                                         : "";
+  if (!calls.empty() && elements > 1)
+    return fmt::format("{} handlers: {}", count_text(elements), calls);
+  switch (kind) {
+  case Kind::many: return what;
+  case Kind::chain: return "a chain of " + what;
+  case Kind::collection:
+    if (steps.empty())
+      return what;
+    if (elements == 1 && element == steps[shown - 1].type) // an array of inner objects that hold nothing
+      return brief_text(steps[shown - 1]);
+    return brief_text(steps[shown - 1]) + ": " + what;
+  case Kind::object:
+    if (steps.empty())
+      return what;
+    if (room)
+      return fmt::format("{}, empty, with room for {}", brief_text(steps[shown - 1]), count_text(room));
+    return brief_text(steps[shown - 1]) + (objects > 1 ? fmt::format(", {} objects in all", count_text(objects)) : "");
+  }
+  return what;
+}
+
+std::string Suspect::way() const {
+  std::string out = owner;
+  if (shown && owner.ends_with(and_others)) // an object that several owners share
+    out += " … " + brief_text(steps[0]);
+  for (u64 i = 0; i < shown; ++i) // a step to which no reference leads directly is shown by its type
+    out += steps[i].field == Step::no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
+  return out;
+}
+
+std::string Suspect::also_text() const {
+  constexpr u64 worth_a_word = 10; // one part in this many of the retained bytes
+  constexpr u64 nearly_all = 20;   // less than one part in this many is the owner's alone
+  if (also_held.bytes * worth_a_word < retained || !also_held.bytes)
+    return "";
+  const u64 alone = retained - std::min(also_held.bytes, retained);
+  const bool is_all = alone * nearly_all < retained;
+  const char *who = "";
+  switch (also_held.by) {
+  case OwnerRank::own:
+  case OwnerRank::chance: return "";
+  case OwnerRank::services: who = "the container of services holds"; break;
+  case OwnerRank::framework: who = "static fields of the framework hold"; break;
+  case OwnerRank::flows: who = "what flows with calls holds"; break;
+  case OwnerRank::own_frames:
+  case OwnerRank::frames:
+    if (is_all) // such as the thread that empties a queue
+      return "a thread uses it now: a method on a stack refers to it, too";
+    who = "methods on stacks hold";
+    break;
+  case OwnerRank::plumbing: who = "the runtime's queues, or handles, hold"; break;
+  }
+  if (is_all)
+    return std::string(who) + " all of it, too";
+  return fmt::format("{} {} of it, too: only {} would be freed at once", who, bytes_text(also_held.bytes),
+                     bytes_text(alone));
+}
+
+} // namespace dnheap
