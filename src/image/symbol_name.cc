@@ -1,5 +1,6 @@
 #include "image/symbol_name.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace dnheap {
@@ -87,9 +88,32 @@ std::string nested_name(Mangled &from) {
   }
 }
 
+// "?add@Cart@Shop@@QEAAHH@Z": the function, then what it lies in, outwards. Empty: it has a part that is not a name,
+// such as an operator, a template's arguments or the number of a name that was there before.
+std::string microsoft_name(std::string_view symbol) {
+  constexpr std::string_view end = "@@";
+  const std::size_t size = symbol.find(end);
+  if (!symbol.starts_with('?') || size == std::string_view::npos)
+    return "";
+  std::string out;
+  std::string_view rest = symbol.substr(1, size - 1);
+  while (true) {
+    const std::size_t length = std::min(rest.find('@'), rest.size());
+    const std::string_view part = rest.substr(0, length);
+    if (part.empty() || part.find_first_of("?$<>") != std::string_view::npos || (part[0] >= '0' && part[0] <= '9'))
+      return "";
+    out.insert(0, std::string(part) + (out.empty() ? "" : "::"));
+    if (length == rest.size())
+      return out;
+    rest.remove_prefix(length + 1);
+  }
+}
+
 } // namespace
 
 std::string readable_symbol(std::string_view symbol) {
+  if (const std::string name = microsoft_name(symbol); !name.empty())
+    return name;
   Mangled from(symbol);
   if (!from.take("_Z"))
     return std::string(symbol);

@@ -22,6 +22,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 namespace dnheap {
@@ -107,9 +108,12 @@ public:
   // Returns every static field and thread static that refers to an object, by slot. Names types, so not from several
   // threads at once. Unreadable parts are added to `notes`.
   virtual std::vector<StaticRoot> static_roots(Notes &notes) const;
-  // Returns the memory that holds generated code and stubs, by address, then the loader heaps that these types belong
-  // to; none if the kind of runtime does not list them.
+  // Returns the memory that holds generated code and stubs, by address, then the loader heaps of the loaded modules and
+  // of those that these types belong to; none if the kind of runtime does not list them.
   virtual std::vector<RuntimeBlock> own_blocks(std::span<const Address> method_tables) const;
+  // Returns the LoaderAllocator of each of these modules (LoadedAssembly::module), as in RuntimeBlock::allocator, for
+  // which it is known: one for everything that is never unloaded, one for each collectible context.
+  virtual std::unordered_map<Address, Address> loader_allocators(std::span<const Address>) const { return {}; }
   // The runtime's log of its last actions. Nullopt: the target publishes no such log, or the process keeps none. Throws
   // Error if the start of the log is not in the dump.
   virtual std::optional<StressLog> stress_log() const;

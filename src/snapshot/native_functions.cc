@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "image/elf_sections.h"
 #include "image/module_image.h"
+#include "image/pe_image.h"
 #include "image/symbol_name.h"
 #include "snapshot/snapshot.h"
 
@@ -13,6 +14,48 @@ namespace dnheap {
 namespace {
 
 constexpr u64 longest_function_name = 200;
+constexpr u64 longest_file_name = 200;
+
+std::string function_text(std::string_view symbol, u64 offset) {
+  return printable(readable_symbol(symbol), longest_function_name) + "+" + hex(offset);
+}
+
+struct PdbId {
+  std::array<u8, 16> guid{};
+  std::optional<u32> age;
+  std::string path;
+};
+
+// Returns the .pdb that the image names. If the dump lacks the image's record of it, the loader's record of the GUID
+// remains, and the name that linkers give the file.
+std::optional<PdbId> pdb_id_of(const Memory &memory, const Module &module) {
+  const std::optional<PeImage> image = PeImage::at(memory, module.base, true);
+  if (const std::optional<PeImage::CodeView> named = image ? image->code_view() : std::nullopt)
+    return named->is_portable ? std::nullopt : std::optional(PdbId{named->guid, named->age, named->path});
+  if (!module.pe || !module.pe->guid)
+    return std::nullopt;
+  const std::string_view name = module.file_name();
+  return PdbId{*module.pe->guid, std::nullopt, std::string(name.substr(0, name.rfind('.'))) + ".pdb"};
+}
+
+// Returns the beginning of a function of x64, of which the entry may be a part: its unwind data then name the part that
+// it belongs to, {begin, end, unwind data}, behind the unwind codes.
+Address first_part(const Memory &memory, Address image, FunctionEntry entry) {
+  constexpr unsigned most_parts = 32;
+  constexpr u8 is_chained = 4;
+  for (unsigned i = 0; i < most_parts; ++i) {
+    const std::optional<u8> flags = memory.try_load<u8>(entry.unwind_info),
+                            codes = memory.try_load<u8>(entry.unwind_info + 2);
+    if (!flags || !codes || !(*flags >> 3 & is_chained))
+      break;
+    const Address at = entry.unwind_info + 4 + 2 * align_up(u64{*codes}, 2);
+    const std::optional<u32> start = memory.try_load<u32>(at), unwind_info = memory.try_load<u32>(at + 8);
+    if (!start || !unwind_info)
+      break;
+    entry = {image + *start, 0, image + *unwind_info};
+  }
+  return entry.start;
+}
 
 } // namespace
 
@@ -22,16 +65,65 @@ NativeFunctions::NativeFunctions(const Snapshot &snapshot)
 
 std::string NativeFunctions::find(const Module &module, Address ip, bool is_return) {
   auto [known, is_new] = known_.try_emplace({ip, is_return});
-  if (!is_new)
-    return known->second;
+  if (is_new)
+    known->second = snapshot_.target().os == OperatingSystem::windows ? find_in_pe(module, ip, is_return)
+                                                                      : find_in_elf(module, ip, is_return);
+  return known->second;
+}
+
+std::string NativeFunctions::find_in_elf(const Module &module, Address ip, bool is_return) {
   const Files &files = files_of(module);
   for (const SymbolFile &file : files.of)
-    if (const std::optional<ElfFunction> found = file.find_function(ip - is_return - files.bias)) {
-      known->second =
-          printable(readable_symbol(found->name), longest_function_name) + "+" + hex(ip - files.bias - found->start);
-      break;
-    }
+    if (const std::optional<ElfFunction> found = file.find_function(ip - is_return - files.bias))
+      return function_text(found->name, ip - files.bias - found->start);
+  return "";
+}
+
+// Where the module's table of functions has the function, the symbol must be that of its beginning: between it and the
+// nearest symbol may be functions that are not public.
+std::string NativeFunctions::find_in_pe(const Module &module, Address ip, bool is_return) {
+  const WindowsSymbols &symbols = windows_symbols_of(module);
+  const Address at = ip - is_return;
+  if (!symbols.publics || at < module.base || at - module.base > ~u32{0})
+    return "";
+  const std::optional<FunctionEntry> entry = symbols.functions ? symbols.functions->find(at) : std::nullopt;
+  const Address start = entry ? first_part(snapshot_.target().memory, module.base, *entry) : at;
+  const std::optional<PdbPublics::Function> found = symbols.publics->find(static_cast<u32>(start - module.base));
+  if (!found || (entry && module.base + found->start != start))
+    return "";
+  return ip >= start ? function_text(found->name, ip - module.base - found->start)
+                     : printable(readable_symbol(found->name), longest_function_name); // a part that lies elsewhere
+}
+
+const NativeFunctions::WindowsSymbols &NativeFunctions::windows_symbols_of(const Module &module) {
+  auto [known, is_new] = windows_.try_emplace(&module);
+  if (is_new) {
+    known->second.publics = publics_of(module);
+    if (known->second.publics && snapshot_.target().architecture == Architecture::x64)
+      known->second.functions = FunctionTable::at(snapshot_.target().memory, module.base);
+  }
   return known->second;
+}
+
+std::optional<PdbPublics> NativeFunctions::publics_of(const Module &module) {
+  const std::optional<PdbId> id = pdb_id_of(snapshot_.target().memory, module);
+  if (!id)
+    return std::nullopt;
+  std::string first_why;
+  for (const std::string &path : symbols_.candidates(id->path, true)) {
+    const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
+    if (!file)
+      continue;
+    std::string why;
+    std::optional<PdbPublics> publics = PdbPublics::read(file->bytes(), why);
+    if (publics && publics->guid() == id->guid && publics->age() == id->age.value_or(publics->age()))
+      return publics;
+    if (first_why.empty())
+      first_why = printable(path, longest_file_name) + ": " + (publics ? "it belongs to another build" : why);
+  }
+  if (!first_why.empty())
+    refused_.push_back(first_why);
+  return std::nullopt;
 }
 
 const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {

@@ -55,6 +55,17 @@ def frames(dnheap, dump, path):
     return problems + [f"thread {thread}: {found[thread]}, not {expected[thread]}" for thread in {*found, *expected} if found[thread] != expected[thread]]
 
 
+def native_ends(dnheap, dump, outermost):
+    """Threads whose native frames do not lead to where the thread began, which is in one of these modules."""
+    answer, last = matrix.answer(dnheap, "stack", dump, "--all"), {}
+    for row in answer["tables"]["frames"]:
+        if row["kind"] == "native":
+            last[row["os_id"]] = row["module"]
+    print(f"{len(last)} threads, native frames to their end")
+    early = {thread: module for thread, module in last.items() if module not in outermost}
+    return [f"native frames end early: {early}"] * bool(early) + [note for note in answer["completeness"]["notes"] if "native frames" in note]
+
+
 def handles(dnheap, dump, path):
     """ClrMD's names of kinds have capitals where dnheap's have underscores; handles that lead to nothing it does not list."""
     expected = {(int(row[1], 16), row[2].lower(), int(row[3], 16)) for row in (line.split("\t") for line in path.read_text().splitlines())

@@ -58,7 +58,8 @@ def check(dnheap, folder, name, dump, scratch):
         subprocess.run(["zstd", "-qdo", scratch / packed.name.removesuffix(".zst"), packed], check=True)
     of = lambda what: scratch / f"{name}.{what}.txt"
     problems = [f"type {mt:#x}: {one}" for mt, one in types(dnheap, dump, of("stat")).items()]
-    return problems + clrmd.frames(dnheap, dump, of("frames")) + clrmd.handles(dnheap, dump, of("handles")) + alive(dnheap, dump, of("reach")) + on_stacks(dnheap, dump, of("roots"))
+    return problems + clrmd.frames(dnheap, dump, of("frames")) + clrmd.handles(dnheap, dump, of("handles")) + alive(dnheap, dump, of("reach")) + on_stacks(dnheap, dump, of("roots")) + \
+        clrmd.native_ends(dnheap, dump, ["ntdll.dll"])
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 #include "support/macho_core_writer.h"
 #include "support/minidump_writer.h"
 #include "support/opened.h"
+#include "support/pdb_writer.h"
 #include "support/pe_writer.h"
 #include "support/xz.h"
 #include "support/zstd.h"
@@ -113,6 +114,9 @@ void add_windows(Seeds &seeds) {
     }
   for (bool wide : {true, false})
     seeds.add("pe_fuzz", PeWriter{.wide = wide}.write());
+  PdbWriter pdb;
+  pdb.symbols = {{1, 0x40, "first"}, {1, 0x200, "?second@Shop@@YAXXZ"}};
+  seeds.add("pdb_fuzz", pdb.write());
   for (u32 version : {1u, 2u, 6u}) {
     BundleWriter bundle{.program = std::vector<std::byte>(64), .version = version};
     bundle.files = {{.path = "a.dll", .bytes = PeWriter().write()}, {.path = "b.json", .bytes = {std::byte{'{'}}}};

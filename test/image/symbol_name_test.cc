@@ -20,9 +20,15 @@ TEST(SymbolName, FunctionsAsPeopleWriteThem) {
   EXPECT_EQ(readable_symbol("_ZN4ListIN1a1bEE3addEv"), "List<>::add");
 }
 
+TEST(SymbolName, MicrosoftsNames) {
+  EXPECT_EQ(readable_symbol("?f@@YAXXZ"), "f");
+  EXPECT_EQ(readable_symbol("?ThreadEntry@CPalThread@CorUnix@@SAPAXPAX@Z"), "CorUnix::CPalThread::ThreadEntry");
+}
+
 TEST(SymbolName, WhatItCannotReadStays) {
-  for (const char *symbol : {"", "_Z", "_ZN", "_ZNE", "_Z99short", "_ZN3fooI", "_ZN3fooplEv", "_Z18446744073709551616x",
-                             "_ZTV5Store", "?f@@YAXXZ"})
+  for (const char *symbol :
+       {"", "_Z", "_ZN", "_ZNE", "_Z99short", "_ZN3fooI", "_ZN3fooplEv", "_Z18446744073709551616x", "_ZTV5Store", "?",
+        "?@@", "??2@YAPEAX_K@Z", "?f@?1??g@@YAXXZ@4HA", "?f@?$List@H@@QEAAXXZ", "?f@0@@YAXXZ", "?f", "?f@g"})
     EXPECT_EQ(readable_symbol(symbol), symbol);
   EXPECT_EQ(readable_symbol("_ZN" + std::string(200'000, 'I')), "_ZN" + std::string(200'000, 'I'));
 }

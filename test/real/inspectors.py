@@ -18,7 +18,7 @@ import targets
 
 KINDS = [f"inspect:{major}:{dump}" for major in runtimes.MAJORS for dump in ("heap", "gcore")]
 SAMPLE = ["inspect:11:heap"]
-PUBLISHES = 11  # the first version that publishes where its loader heaps and its stress log lie
+PUBLISHES = 11  # the first version that publishes where its stress log lies
 STRESS_LOG = {"DOTNET_StressLog": "1", "DOTNET_LogFacility": "0xffffffff", "DOTNET_LogLevel": "6", "DOTNET_StressLogSize": "100000",
               "DOTNET_TotalStressLogSize": "10000000"}
 # What tells the rows of an inspector apart.
@@ -39,7 +39,7 @@ def run(dnheap, kind, major, dump):
         answers = {name: matrix.answer(dnheap, "inspect", path, name) for name in KEYS}
         answers["emitted"] = answers["contexts"]
         problems = [problem for row in said for problem in compare(row, answers[row["inspector"]])]
-        problems += loader_heaps(answers["contexts"], major)
+        problems += loader_heaps(answers["contexts"]) + loaders(matrix.answer(dnheap, "account", path), answers["contexts"])
         problems += ages(answers["timers"], (now() - begin).total_seconds() * 1000)
         return problems + (stress_log(dnheap, path, begin, now(), threads) if major >= PUBLISHES else [])
 
@@ -57,13 +57,23 @@ def ages(answer, most):
         ([] if len(feeds) == 1 and feeds[0] >= 250 else [f"timers: Feed.Refresh are {feeds} ms old"])
 
 
-def loader_heaps(answer, major):
+def loader_heaps(answer):
     """Each context that still has its LoaderAllocator costs what the runtime reserved for it: some pages of each of its heaps."""
     rows = [row for row in answer["tables"]["contexts"] if row["state"].startswith("collectible") and row["objects"] is not None]
-    if major < PUBLISHES:
-        return [f"contexts: loader heaps of {row['loader_bytes']} bytes, which this runtime does not publish" for row in rows if row["loader_bytes"]]
     return [f"contexts: {row['count']} of {row['type']} have loader heaps of {row['loader_bytes']} bytes" for row in rows
             if not row["count"] * 4096 <= (row["loader_bytes"] or 0) <= row["count"] << 20] + ([] if rows else ["contexts: none collectible"])
+
+
+def loaders(account, contexts):
+    """The account has the same blocks, by what is unloaded together, and all that is never unloaded as one row."""
+    rows = account["tables"]["loaders"]
+    collectible = [row for row in rows if row["collectible"]]
+    expected = sum(row["loader_bytes"] or 0 for table in ("contexts", "emitted") for row in contexts["tables"][table])
+    found = sum(row["reserved_bytes"] for row in collectible)
+    print(f"{sum(row['count'] for row in collectible)} collectible LoaderAllocators, {found} bytes reserved")
+    problems = [f"account: loader heaps of {row}" for row in rows if not 0 < row["bytes"] <= row["reserved_bytes"]]
+    return problems + [f"account: {found} bytes in collectible loader heaps, contexts have {expected}"] * (found < expected) + \
+        [f"account: {rows}"] * ([row["count"] for row in rows if not row["collectible"]] != [1])
 
 
 def stress_log(dnheap, path, begin, end, threads):

@@ -27,9 +27,6 @@ std::unordered_map<Address, Tally> objects_by_allocator(const Snapshot &snapshot
 
 std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std::vector<Address> &natives) {
   std::unordered_map<Address, u64> out;
-  // .NET 10 only publishes where compiled code is, which is the smallest part.
-  if (!runtime.descriptor().find_field("LoaderHeap", "FirstBlock"))
-    return out;
   for (const LoaderHeapBlock &block : loader_heaps_of(runtime.memory(), runtime.descriptor(), natives))
     out[block.allocator] += block.size;
   return out;

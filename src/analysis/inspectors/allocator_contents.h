@@ -16,8 +16,7 @@ constexpr u64 most_allocator_paths = 1000; // more paths are not put into words
 // Returns the number and bytes of the objects whose types belong to each LoaderAllocator. Reads the tally.
 std::unordered_map<Address, Tally> objects_by_allocator(const Snapshot &snapshot);
 
-// Returns the bytes that the runtime reserved for types and methods of each LoaderAllocator, by its native part. Empty
-// if the runtime does not publish where that is.
+// Returns the bytes that the runtime reserved for types and methods of each LoaderAllocator, by its native part.
 std::unordered_map<Address, u64> loader_bytes(const Runtime &runtime, const std::vector<Address> &natives);
 
 // Returns the path that keeps each object alive, elements folded: "static

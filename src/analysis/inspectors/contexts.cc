@@ -193,7 +193,8 @@ void inspect_contexts(const Snapshot &snapshot, const Question &, report::Answer
     table.notes.insert(table.notes.begin(),
                        "Objects, Bytes: objects whose types belong to the context; what keeps one of these objects, or "
                        "the context's LoaderAllocator, keeps the context from unloading; Loader heaps: memory that the "
-                       "runtime reserved for the context's types and methods");
+                       "runtime reserved for the context's types and methods; account --table loaders: what of it is "
+                       "mapped");
   if (has_runtimes)
     table.notes.push_back(std::string(runtimes_own) +
                           ": the runtime's own handle, which it keeps until Unload() is called");

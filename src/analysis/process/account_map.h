@@ -8,6 +8,7 @@
 #include "analysis/process/resident_pages.h"
 #include "base/enum_set.h"
 #include "base/notes.h"
+#include "runtime/facts/runtime_block.h"
 #include "snapshot/snapshot.h"
 
 #include <array>
@@ -55,7 +56,8 @@ struct AccountMap {
   // Bytes that these allocators may have given to native code: not identified, or known to be theirs.
   u64 perhaps_theirs = 0;
   u64 mimalloc_segments = 0;
-  Notes notes; // what is unknown, in whole phrases
+  Notes notes;                             // what is unknown, in whole phrases
+  std::vector<RuntimeBlock> loader_blocks; // blocks of loader heaps, by address
 
   const ClassSum &of(MemoryClass memory) const { return classes[static_cast<u8>(memory)]; }
   // Returns the sum over some classes.

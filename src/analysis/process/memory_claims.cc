@@ -104,7 +104,7 @@ private:
       });
   }
 
-  // The loader heaps are those of all modules that have a type on the heap.
+  // The loader heaps are those of all modules that are listed as loaded, or have a type on the heap.
   void claim_code() {
     std::vector<Address> types;
     for (const TypeTally &type : snapshot_.tally().types)
@@ -115,6 +115,8 @@ private:
                                                                            : loader_heaps;
       claim(memory, block.start, block.end);
       ++sum(memory).pieces;
+      if (memory == loader_heaps)
+        out_.loader_blocks.push_back(block);
     }
   }
 

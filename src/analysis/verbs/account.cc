@@ -3,6 +3,7 @@
 #include "analysis/filters/live_filter.h"
 #include "analysis/native/native_owners.h"
 #include "analysis/verbs/tables/account_table.h"
+#include "analysis/verbs/tables/loaders_table.h"
 #include "analysis/verbs/tables/native_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
@@ -143,6 +144,7 @@ report::Answer answer_account(const Snapshot &snapshot, const Question &question
   answer.tables.push_back(native_table(native, looks_at_blocks));
   answer.tables.push_back(sizes_table(native, is_shown("malloc")));
   answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
+  answer.tables.push_back(loaders_table(snapshot, map, is_shown("loaders")));
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));
   add_notes_of_blocks(native, map, asks_for_blocks(question), target.extraction.has_value(), notes);
   notes.add_all(map.notes);

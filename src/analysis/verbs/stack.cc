@@ -439,6 +439,8 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
     answer.completeness->notes.add(
         Subject::threads, Effect::none,
         fmt::format("native frames of {} thread{} end early: {}", count_text(count), count == 1 ? "" : "s", why));
+  for (const std::string &why : functions.refused())
+    answer.completeness->notes.add(Subject::modules, Effect::none, "symbols of native functions: " + why);
   if (!asked.note.empty())
     answer.completeness->notes.add(asked.note);
   if (lines)

@@ -130,10 +130,26 @@ std::vector<RuntimeBlock> CoreClr::own_blocks(std::span<const Address> method_ta
   for (Address type : method_tables)
     if (std::optional<u64> found = memory().try_pointer(type + static_cast<u64>(*module_at)))
       modules.insert(*found);
+  add_loaded_modules(modules);
   for (const LoaderHeapBlock &block :
        find_loader_heaps(memory(), descriptor(), std::vector<Address>(modules.begin(), modules.end())))
-    out.push_back({Kind::loader_heap, block.start, block.start + block.size});
+    out.push_back({Kind::loader_heap, block.start, block.start + block.size, block.allocator});
   return out;
+}
+
+// A module may have no type on the heap.
+void CoreClr::add_loaded_modules(std::set<Address> &to) const {
+  try {
+    Notes ignored; // what is listed early is enough
+    for (Address module : LoadedTypes(memory(), descriptor(), types()).modules(ignored))
+      to.insert(module);
+  } catch (const Error &) {
+    // Those of the types on the heap remain.
+  }
+}
+
+std::unordered_map<Address, Address> CoreClr::loader_allocators(std::span<const Address> modules) const {
+  return find_loader_allocators(memory(), descriptor(), modules);
 }
 
 std::optional<StressLog> CoreClr::stress_log() const { return read_stress_log(memory(), descriptor()); }

@@ -47,6 +47,7 @@ public:
   std::unique_ptr<IlCode> il_code() const override;
   std::unique_ptr<ExceptionRecords> exceptions() const override;
   std::vector<RuntimeBlock> own_blocks(std::span<const Address> method_tables) const override;
+  std::unordered_map<Address, Address> loader_allocators(std::span<const Address> modules) const override;
   std::optional<StressLog> stress_log() const override;
   const CodeLookup &code() const { return code_; }
   const Thread1 &thread() const { return thread_; }
@@ -58,6 +59,7 @@ private:
           const RuntimeHints &hints);
   void look_for_types();
   void add_loader_allocator(StackFrame &frame) const;
+  void add_loaded_modules(std::set<Address> &to) const;
   void require_started(const Error &error) const;
 
   Thread1 thread_;

@@ -16,33 +16,84 @@ public:
   explicit LoaderHeapFinder(const Memory &memory) : memory_(memory), p_(memory.format().pointer_size) {}
 
   void look_from(Address module) {
-    constexpr u64 words = 64; // searched words of a Module; one of them points at its LoaderAllocator
-    for (u64 i = 0; i < words; ++i)
-      look_at(word(module + i * p_));
+    for (u64 i = 0; i < searched_words; ++i)
+      if (const Address found = word(module + i * p_); found && looked_at_.insert(found).second)
+        look_through(found, false);
   }
 
-  // Keeps the blocks of `allocator` if it has the shape of a LoaderAllocator.
+  // Keeps the blocks of a LoaderAllocator.
   void look_at(Address allocator) {
-    if (allocator && looked_at_.insert(allocator).second)
-      look_through(allocator);
+    if (allocator && known_.insert(allocator).second)
+      look_through(allocator, true);
+  }
+
+  // Returns the offset in these Modules at which all lead to something with the shape of a LoaderAllocator.
+  std::optional<u64> offset_in(std::span<const Address> modules) {
+    constexpr u64 enough = 16;
+    modules = modules.first(std::min(modules.size(), enough));
+    for (u64 i = 0; i < searched_words && !modules.empty(); ++i)
+      if (std::ranges::all_of(modules, [&](Address module) { return has_shape(word(module + i * p_)); }))
+        return i * p_;
+    return std::nullopt;
   }
 
   std::vector<LoaderHeapBlock> take() { return std::move(blocks_); }
 
 private:
+  static constexpr u64 searched_words = 64;   // of a Module; one of them points at its LoaderAllocator
+  static constexpr u64 allocator_words = 280; // of a LoaderAllocator: those that point at heaps, and the heaps
+
+  struct Heaps {
+    std::vector<Address> all; // each once
+    bool is_one_inside = false;
+  };
+
   Address word(Address at) const { return memory_.try_pointer(at).value_or(0); }
 
-  void look_through(Address allocator) {
-    constexpr u64 words = 280, least_heaps = 3;
-    std::vector<LoaderHeapBlock> found;
-    std::unordered_set<Address> heaps, blocks;
-    for (u64 i = 0; i < words; ++i) {
+  Heaps heaps_of(Address allocator) const {
+    Heaps out;
+    for (u64 i = 0; i < allocator_words; ++i) {
       const Address heap = word(allocator + i * p_);
-      if (heap && heaps.size() < words && is_heap(heap) && heaps.insert(heap).second)
-        add_blocks(allocator, first_block(heap), blocks, found);
+      if (!heap || !is_heap(heap) || std::ranges::find(out.all, heap) != out.all.end())
+        continue;
+      out.all.push_back(heap);
+      out.is_one_inside |= heap > allocator && heap - allocator < allocator_words * p_;
     }
-    if (heaps.size() >= least_heaps)
-      blocks_.insert(blocks_.end(), found.begin(), found.end());
+    return out;
+  }
+
+  // The address of what it reserved at first follows its vtable.
+  bool has_reserved(Address allocator) const {
+    const Address first = word(allocator + align_up(p_, 8));
+    return first && first % loader_page == 0;
+  }
+  bool has_shape(Address allocator, const Heaps &heaps) const {
+    constexpr u64 least_heaps = 3;
+    return heaps.all.size() >= least_heaps || (heaps.is_one_inside && has_reserved(allocator));
+  }
+  bool has_shape(Address allocator) {
+    const auto [known, is_new] = shapes_.try_emplace(allocator);
+    if (is_new)
+      known->second = allocator && has_shape(allocator, heaps_of(allocator));
+    return known->second;
+  }
+
+  void look_through(Address allocator, bool is_known) {
+    const Heaps heaps = heaps_of(allocator);
+    if (!is_known && !has_shape(allocator, heaps))
+      return;
+    auto add_all = [&](std::vector<LoaderHeapBlock> &to) {
+      std::unordered_set<Address> seen;
+      for (Address heap : heaps.all)
+        add_blocks(allocator, first_block(heap), seen, to);
+    };
+    add_all(blocks_);
+    memory_.as_found([&] {
+      std::vector<LoaderHeapBlock> again;
+      heaps_of(allocator);
+      has_reserved(allocator);
+      add_all(again);
+    });
   }
 
   // LoaderHeapBlock: {next, address, size, release}.
@@ -83,7 +134,8 @@ private:
 
   const Memory &memory_;
   const u64 p_;
-  std::unordered_set<Address> looked_at_;
+  std::unordered_set<Address> looked_at_, known_;
+  std::unordered_map<Address, bool> shapes_;
   u64 steps_ = 0; // from block to block
   std::vector<LoaderHeapBlock> blocks_;
 };
@@ -170,11 +222,29 @@ std::vector<LoaderHeapBlock> find_loader_heaps(const Memory &memory, const Contr
     return each_once(published.take());
   }
   LoaderHeapFinder finder(memory);
+  const std::unordered_map<Address, Address> allocators = find_loader_allocators(memory, descriptor, modules);
   memory.as_searched([&] {
+    for (const auto &[module, allocator] : allocators)
+      finder.look_at(allocator);
     for (Address module : modules)
-      finder.look_from(module);
+      if (allocators.empty())
+        finder.look_from(module);
   });
   return each_once(finder.take());
+}
+
+std::unordered_map<Address, Address> find_loader_allocators(const Memory &memory, const ContractDescriptor &descriptor,
+                                                            std::span<const Address> modules) {
+  std::optional<u64> offset;
+  if (const std::optional<i64> published = descriptor.try_offset("Module", "LoaderAllocator"))
+    offset = static_cast<u64>(*published);
+  else
+    memory.as_searched([&] { offset = LoaderHeapFinder(memory).offset_in(modules); });
+  std::unordered_map<Address, Address> out;
+  for (Address module : modules)
+    if (const Address allocator = offset ? memory.try_pointer(module + *offset).value_or(0) : 0)
+      out.emplace(module, allocator);
+  return out;
 }
 
 std::vector<LoaderHeapBlock> loader_heaps_of(const Memory &memory, const ContractDescriptor &descriptor,

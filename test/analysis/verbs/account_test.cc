@@ -1,6 +1,7 @@
 // What `account` says of synthetic processes: every byte once, in the class that it was written for, in all formats.
 #include "analysis/process/account_map.h"
 #include "analysis/process/written_pages.h"
+#include "analysis/verbs/tables/loaders_table.h"
 #include "base/text.h"
 #include "objects/live.h"
 #include "support/malloc_writer.h"
@@ -166,6 +167,31 @@ TEST(Account, OfASegmentThatIsMappedInPart) {
 }
 
 // Of pages that hold several classes, at least and at most; all together is exact.
+// What is mapped of each LoaderAllocator's blocks; which assemblies are its, this process does not say.
+TEST(Account, LoaderHeapsByLoaderAllocator) {
+  using Kind = RuntimeBlock::Kind;
+  constexpr Address never_mapped = 0x7e0000000000, first = 0x7e0000100000, other = 0x7e0000200000;
+  HeapBuilder heap({});
+  Snapshot snapshot(heap.target(), two_threads());
+  AccountMap map;
+  map.loader_blocks = {{Kind::loader_heap, never_mapped, never_mapped + 0x10000, 0x1000},
+                       {Kind::loader_heap, first, first + 0x10000, 0x1000},
+                       {Kind::loader_heap, other, other + 0x8000, 0x2000}};
+  map.stretches = {{first - 0x1000, first + 0x2000, MemoryClass::loader_heaps, true},
+                   {first + 0x3000, first + 0x4000, MemoryClass::runtime_stubs, true},
+                   {other + 0x7000, other + 0x9000, MemoryClass::loader_heaps, true}};
+  report::Answer answer;
+  answer.tables.push_back(loaders_table(snapshot, map, false));
+  const std::vector<TextRow> rows = text_rows_of(answer, "loaders");
+  ASSERT_EQ(rows.size(), 1u) << "they are alike";
+  TextRow row = rows[0];
+  EXPECT_EQ(row["count"], "2");
+  EXPECT_EQ(row["blocks"], "3");
+  EXPECT_EQ(row["bytes"], std::to_string(0x2000 + 0x1000 + 0x1000));
+  EXPECT_EQ(row["reserved_bytes"], std::to_string(0x28000));
+  EXPECT_EQ(loaders_table(snapshot, AccountMap(), false).row_count, 0u);
+}
+
 TEST(Account, ResidentPagesAreSharedOut) {
   HeapBuilder heap({});
   const Address node = heap.type("Shop.Node", 100);

@@ -59,6 +59,49 @@ TEST(LoaderHeaps, NotOfWhatHasTooFewOrNoEnds) {
   }
 }
 
+// As those of collectible contexts, which have fewer: the heaps are part of it, behind what was reserved at first.
+TEST(LoaderHeaps, OfALoaderAllocatorWithOneHeapOfItsOwn) {
+  enum Way { as_it_is, without_reservation, somewhere_else };
+  for (Format format : all_formats)
+    for (Way way : {as_it_is, without_reservation, somewhere_else}) {
+      SCOPED_TRACE(name_of(format) + std::to_string(static_cast<int>(way)));
+      Loader loader(format, 0);
+      const u64 p = loader.p;
+      const Address block = loader.block.words({0, blocks_start, 0x10000, 0});
+      const Address heap = way == somewhere_else ? loader.block.reserve(7 * p) : loader.allocator + 17 * p;
+      const u64 words[] = {7, block, 0, blocks_start + 0x100, blocks_start + 0x1000, blocks_start + 0x10000};
+      for (u64 i = 0; i < std::size(words); ++i)
+        loader.block.pointer(heap + i * p, words[i]);
+      loader.block.reserve(600 * p);
+      for (u64 i : {86, 87, 88}) // one heap for three purposes
+        loader.block.pointer(loader.allocator + i * p, heap);
+      if (way != without_reservation)
+        loader.block.pointer(loader.allocator + 8, blocks_start);
+      const std::vector<LoaderHeapBlock> expected = {{blocks_start, 0x10000, loader.allocator}};
+      EXPECT_EQ(loader.find(), way == as_it_is ? expected : std::vector<LoaderHeapBlock>());
+      const Memory memory(format, {loader.block.range()});
+      EXPECT_EQ(loader_heaps_of(memory, {}, std::vector{loader.allocator}), expected) << "known to be one";
+      loader.published.set_field("Module", "LoaderAllocator", static_cast<i64>(22 * p), Origin::published);
+      EXPECT_EQ(loader.find(), expected) << "the module says so";
+    }
+}
+
+TEST(LoaderHeaps, TheLoaderAllocatorsOfModules) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    Loader loader(format, 3);
+    const Address other = loader.block.reserve(64 * loader.p);
+    const Memory memory(format, {loader.block.range()});
+    const std::unordered_map<Address, Address> expected = {{loader.module, loader.allocator}};
+    EXPECT_EQ(find_loader_allocators(memory, {}, std::vector{loader.module}), expected);
+    const std::vector<Address> both = {loader.module, other};
+    EXPECT_TRUE(find_loader_allocators(memory, {}, both).empty()) << "there is no place where both have one";
+    EXPECT_TRUE(find_loader_allocators(memory, {}, {}).empty());
+    loader.published.set_field("Module", "LoaderAllocator", static_cast<i64>(22 * loader.p), Origin::published);
+    EXPECT_EQ(find_loader_allocators(memory, loader.published, both), expected);
+  }
+}
+
 // What is published needs no shape: one heap is enough, of any size, without ends.
 TEST(LoaderHeaps, AsTheyArePublished) {
   for (Format format : all_formats) {

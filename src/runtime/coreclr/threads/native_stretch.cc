@@ -52,16 +52,19 @@ void NativeStretch::list(Registers at, bool is_exact, WalkedStack &out) {
     frame.is_active = is_exact;
     out.frames.push_back(std::move(frame));
     const Address before = stack_pointer(at);
+    const bool may_have_no_frame = is_exact && convention_.architecture == Architecture::arm64;
     ReadOutcome outcome = listed_->leave(is_exact, at);
     if (!outcome && (listed == 0 || is_stub(at.ip)) && take_return_address(at))
       return;
-    // A function that the thread executes may not have set up its frame yet.
-    if (!outcome && !is_exact && listed_->leave_by_frame_pointer(at))
+    if (!outcome && listed_->leave_by_frame_pointer(is_exact, at)) {
       outcome = {};
-    // Signal handlers may run on another stack; leaf functions of arm64 need none of it.
+      is_exact = false;
+    }
+    // Signal handlers may run on another stack; leaf functions of arm64 need none of it, and a thread's first function
+    // is not left for another one.
     const bool is_signal = outcome && is_exact;
-    const bool goes_on = stack_pointer(at) > before || (is_signal && ++signals <= most_signals) ||
-                         (listed == 0 && convention_.architecture == Architecture::arm64);
+    const bool goes_on =
+        at.ip == 0 || stack_pointer(at) > before || (is_signal && ++signals <= most_signals) || may_have_no_frame;
     if (outcome && (!goes_on || listed >= most_listed_frames))
       outcome = ReadOutcome::malformed("it does not lead up the stack");
     if (!outcome) {

@@ -215,6 +215,28 @@ TEST(StackWalk, NativeFramesAreListed) {
   }
 }
 
+// Nobody called it, and it need not lead up the stack.
+TEST(StackWalk, TheFirstFunctionOfAThread) {
+  constexpr Address module_base = 0x40000000;
+  EhFrameWriter writer;
+  writer.functions = {{EhFrameWriter::code_at, 0x100, {0x0e, 0, 0x07, 16}}}; // the frame is empty; rip is undefined
+  Scene s;
+  s.lists_native = true;
+  s.now.set(rsp, stack_base - 64);
+  s.now.ip = module_base + EhFrameWriter::code_at + 0x10;
+  Module module;
+  module.path = "/lib/libc.so.6";
+  module.base = module_base;
+  const std::vector<std::byte> library = writer.image();
+  module.extents = {{module_base, module_base + library.size(), 0}};
+  s.target.modules = {module};
+  s.pieces.emplace_back(module_base, library);
+  const WalkedStack found = s.walk();
+  ASSERT_EQ(found.frames.size(), 1u);
+  EXPECT_EQ(found.frames[0].kind, StackFrame::Kind::native);
+  EXPECT_EQ(found.why_no_native, "");
+}
+
 // What a method passes on the stack belongs to whoever it calls.
 TEST(StackWalk, TheScratchAreaIsTheCallees) {
   Scene s;
