@@ -82,7 +82,10 @@ const std::vector<Command> &commands() {
                 "size, is true if the GC could not get memory, if the container had none left, or if it is within 5 % "
                 "of its limit. Several conditions in one: 'rss>1.5G|oom'.\n"
                 "If less memory is free than twice the private memory of the process, the copy of the process goes to "
-                "the folder, or to --temp-dir, until the core is written. Ends with the process (exit code 6), or "
+                "the folder, or to --temp-dir, until the core is written. Where the process may not be read, it writes "
+                "a "
+                "dump of itself into the folder, as for collect; the core is made of that, and the dump is removed. "
+                "Ends with the process (exit code 6), or "
                 "Ctrl-C (0). For containers see doc/containers.md.",
             .takes = {Takes::no_values},
             .answers_alone = true,
