@@ -5,6 +5,8 @@
 #include "dnheap/answer.h"
 #include "dnheap/snapshot.h"
 
+#include <functional>
+
 namespace dnheap::DNHEAP_ABI {
 
 struct CollectOptions {
@@ -17,10 +19,24 @@ struct CollectOptions {
   OpenOptions open = {};     // how to open the dump; `pause` is ignored
 };
 
+// A socket instead of the process's number: for one in another container that shares no more than the socket's folder.
+struct CollectPort {
+  std::string path = {};
+  // False: a runtime listens there, as on /tmp/dotnet-diagnostic-1-12345-socket. True: collect() makes the socket,
+  // for its own user alone, waits for a runtime that connects (DOTNET_DiagnosticPorts=PATH,nosuspend), resumes it if it
+  // waits for that, and removes the socket at the end. A file that is no dead socket is not replaced.
+  bool listen = false;
+  std::uint64_t seconds = 300;             // how long to wait for a runtime
+  std::function<void()> on_listening = {}; // is called when runtimes can connect
+};
+
 // Returns an answer about the file, with the table `dump`. Throws UsageError if the options make no sense; Error, which
 // says what to do, if the process does not listen, cannot dump itself, or ends meanwhile; Interrupted if
 // `open.progress` is cancelled. Then nothing is left of the file; the process itself cannot be stopped, and goes on
 // until it has written a file without a name.
 Answer collect(std::uint64_t pid, const CollectOptions &options = {});
+// The same of the runtime at a socket; of several that connect, the first one. Throws Error as well if none does in
+// time.
+Answer collect(const CollectPort &port, const CollectOptions &options = {});
 
 } // namespace dnheap::DNHEAP_ABI

@@ -12,6 +12,12 @@ public:
   explicit Error(const std::string &what) : std::runtime_error(what) {}
 };
 
+// The system does not let this program read a process's memory, or stop its threads.
+class Forbidden : public Error {
+public:
+  using Error::Error;
+};
+
 // The question was wrong (an unknown column, two runtimes to choose from): the user can correct it; the target is not
 // at fault.
 class UsageError : public Error {

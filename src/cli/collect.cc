@@ -26,9 +26,18 @@ CollectOptions collect_options(const Options &options, Progress &progress) {
   return out;
 }
 
+CollectPort collect_port(const Options &options) {
+  if (!options.connect.empty())
+    return {options.connect};
+  return {options.listen, true, options.wait, [&options] {
+            say("waits up to " + std::to_string(options.wait) + " s for a .NET runtime on " + options.listen +
+                ": DOTNET_DiagnosticPorts=" + options.listen + ",nosuspend");
+          }};
+}
+
 Answer collect_with_line(const Options &options, const CollectOptions &how, Progress &progress) {
   const ProgressLine line(progress, {}, options.progress && is_terminal(2));
-  return dnheap::collect(*options.process, how);
+  return options.process ? dnheap::collect(*options.process, how) : dnheap::collect(collect_port(options), how);
 }
 
 } // namespace

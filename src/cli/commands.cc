@@ -43,7 +43,13 @@ const std::vector<Command> &commands() {
                 "The process writes the file, with its own rights, and a few lines about it to its standard output. "
                 "In another container it writes to its folder for temporary files, from where dnheap copies it. "
                 "Before it begins, the folder must have as much room as the process has memory. Ctrl-C leaves no "
-                "file, but the process cannot be stopped in the middle. dnheap ps shows which processes listen.",
+                "file, but the process cannot be stopped in the middle. dnheap ps shows which processes listen.\n"
+                "Without -p, --listen makes a socket, which only its owner may open, and takes the dump of the first "
+                "runtime that connects to it: one that was started with DOTNET_DiagnosticPorts=SOCKET,nosuspend, then "
+                "or earlier. A runtime that waits, because nosuspend is missing, is resumed. --connect asks the "
+                "runtime at a socket that it has made, where its process cannot be seen. Both work between containers "
+                "that share no more than the socket's folder: then the process writes the dump into that folder, and "
+                "dnheap takes it from there.",
             .takes = {Takes::no_values},
             .tables = {"dump"},
             .needs_process = true,
@@ -76,7 +82,10 @@ const std::vector<Command> &commands() {
                 "size, is true if the GC could not get memory, if the container had none left, or if it is within 5 % "
                 "of its limit. Several conditions in one: 'rss>1.5G|oom'.\n"
                 "If less memory is free than twice the private memory of the process, the copy of the process goes to "
-                "the folder, or to --temp-dir, until the core is written. Ends with the process (exit code 6), or "
+                "the folder, or to --temp-dir, until the core is written. Where the process may not be read, it writes "
+                "a "
+                "dump of itself into the folder, as for collect; the core is made of that, and the dump is removed. "
+                "Ends with the process (exit code 6), or "
                 "Ctrl-C (0). For containers see doc/containers.md.",
             .takes = {Takes::no_values},
             .answers_alone = true,

@@ -46,6 +46,10 @@ std::string figures_json(const Figures &figures) {
   return out.object();
 }
 
+std::string by_port_text(const Event &event) {
+  return event.by_port.empty() ? "" : "; by its diagnostics port, as " + event.by_port;
+}
+
 } // namespace
 
 const char *name_of(Event::Kind kind) {
@@ -61,7 +65,8 @@ std::string text_of(const Event &event) {
   case Event::Kind::waiting:
     return out + "no .NET process runs here yet" + (event.reason.empty() ? "" : ": " + event.reason);
   case Event::Kind::began:
-    return out + process + " (" + event.runtime + "): " + figures + "; a core when " + joined(event.conditions, " or ");
+    return out + process + " (" + event.runtime + "): " + figures + "; a core when " +
+           joined(event.conditions, " or ") + by_port_text(event);
   case Event::Kind::ended: return out + process + " has ended; " + event.reason;
   case Event::Kind::blind: return out + joined(event.conditions, ", ") + " cannot be measured: " + event.reason;
   case Event::Kind::not_taken:
@@ -74,6 +79,7 @@ std::string text_of(const Event &event) {
   out += "; " + event.file + ", " + bytes_text(event.file_bytes);
   if (event.pause_seconds)
     out += fmt::format(", the process stood still for {} ms", milliseconds(*event.pause_seconds));
+  out += by_port_text(event);
   if (!event.removed.empty())
     out += "; removed " + joined(event.removed, ", ");
   return out;
@@ -96,6 +102,8 @@ std::string json_of(const Event &event) {
     out.add_text("ran_out", event.figures.ran_out);
   if (!event.reason.empty())
     out.add_text("reason", event.reason);
+  if (!event.by_port.empty())
+    out.add_text("by_port", event.by_port);
   if (event.kind == Kind::taken) {
     out.add_text("file", event.file);
     out.add_number("file_bytes", event.file_bytes);

@@ -18,6 +18,7 @@ struct Event {
   std::string file;   // taken
   u64 file_bytes = 0;
   std::optional<double> pause_seconds;
+  std::string by_port;              // began, taken: why the process writes dumps of itself instead of being read
   std::vector<std::string> removed; // older files
 };
 const char *name_of(Event::Kind kind); // "waiting", "began", …

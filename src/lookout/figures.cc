@@ -2,6 +2,7 @@
 
 #include "base/host/process.h"
 #include "base/text.h"
+#include "snapshot/self_dump.h"
 
 #include <algorithm>
 
@@ -50,14 +51,26 @@ std::string figures_text(const Figures &figures) {
   return out;
 }
 
-FiguresReader::FiguresReader(u64 pid, const SnapshotOptions &options) : pid_(pid), gc_(pid, options) {}
+FiguresReader::FiguresReader(u64 pid, const SnapshotOptions &options) : pid_(pid) {
+  try {
+    gc_.emplace(pid, options);
+    runtime_ = gc_->runtime();
+  } catch (const Forbidden &error) {
+    const PortLook port = look_at_port(pid);
+    if (port.state != PortState::answers)
+      throw;
+    forbidden_ = problem_ = error.what();
+    runtime_ = ".NET " + port.described.version.substr(0, port.described.version.find('+'));
+  }
+}
 
 Figures FiguresReader::look() {
   Figures out;
   out.set(Figure::rss, resident_memory(pid_));
   out.set(Figure::private_memory, private_memory(pid_));
   look_at_groups(out);
-  look_at_gc(out);
+  if (gc_)
+    look_at_gc(out);
   return out;
 }
 
@@ -78,7 +91,7 @@ void FiguresReader::look_at_groups(Figures &figures) {
 
 void FiguresReader::look_at_gc(Figures &figures) {
   try {
-    const std::optional<GcFigures> found = gc_.look();
+    const std::optional<GcFigures> found = gc_->look();
     problem_ = found ? "" : "the GC was at work each time";
     if (!found)
       return;

@@ -10,6 +10,7 @@ namespace dnheap {
 
 enum class Figure : u8 { rss, private_memory, container, heap, gen0, gen1, gen2, loh, poh };
 inline constexpr u64 figure_count = 9;
+constexpr bool is_of_gc(Figure figure) { return figure >= Figure::heap; }
 const char *name_of(Figure figure); // "rss", "private", "container", "heap", "gen0", …
 
 struct Figures {
@@ -27,10 +28,13 @@ std::string figures_text(const Figures &figures);
 
 class FiguresReader {
 public:
-  // Throws Error if the process may not be read, or has no GC heap.
+  // If the process may not be read, but its diagnostics port answers, figures of the GC stay unknown. Throws Error if
+  // neither is so, or if it has no GC heap.
   FiguresReader(u64 pid, const SnapshotOptions &options);
 
-  const std::string &runtime() const { return gc_.runtime(); }
+  const std::string &runtime() const { return runtime_; }
+  // Says why the process may not be read; empty: it may.
+  const std::string &forbidden() const { return forbidden_; }
   // Figures of the GC that cannot be read are unknown, and problem() says why. Throws Interrupted.
   Figures look();
   const std::string &problem() const { return problem_; }
@@ -40,7 +44,8 @@ private:
   void look_at_groups(Figures &figures);
 
   u64 pid_;
-  LiveGc gc_;
+  std::optional<LiveGc> gc_;
+  std::string runtime_, forbidden_;
   std::string problem_;
   std::optional<std::vector<GCOomData>> out_of_memory_; // at the previous look
   std::optional<u64> group_ooms_;

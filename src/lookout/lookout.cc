@@ -43,12 +43,16 @@ Event Lookout::event(Event::Kind kind, u64 pid) const {
 
 // Checks only that the container's limit exists: the GC's figures may be missing at one look, because the GC is at
 // work.
-void Lookout::check(const Figures &first) const {
-  for (const Condition &condition : options_.conditions)
+void Lookout::check(const Figures &first, const std::string &forbidden) const {
+  for (const Condition &condition : options_.conditions) {
+    if (!forbidden.empty() && condition.figure && is_of_gc(*condition.figure))
+      throw UsageError("'" + condition.text + "' cannot be measured: " + forbidden +
+                       ". Without that right, these can be: rss, private, container, oom (of the container)");
     if (!first.limit && (condition.percent || condition.figure == Figure::container))
       throw UsageError("'" + condition.text +
                        "' cannot be measured: the process's container, or control group, has no memory limit, or none "
                        "that is visible from here");
+  }
 }
 
 void Lookout::watch(WatchedProcess &process) {
@@ -56,14 +60,16 @@ void Lookout::watch(WatchedProcess &process) {
                 static_cast<double>(options_.every * looks_after_failure));
   taken_ = blind_looks_ = 0;
   for (bool is_first = true;; is_first = false) {
+    const double next = clock_.now() + static_cast<double>(options_.every);
     Figures figures = process.look();
     if (process.has_ended())
       break;
     if (is_first) {
-      check(figures);
+      check(figures, process.forbidden());
       Event began = event(Event::Kind::began, process.pid());
       began.runtime = process.runtime();
       began.figures = figures;
+      began.by_port = process.forbidden();
       std::vector<u64> all(options_.conditions.size());
       std::iota(all.begin(), all.end(), 0);
       began.conditions = texts(all);
@@ -87,7 +93,7 @@ void Lookout::watch(WatchedProcess &process) {
       else
         alarms.failed(clock_.now());
     }
-    clock_.sleep(static_cast<double>(options_.every));
+    clock_.sleep(std::max(next - clock_.now(), 0.0)); // a core may take longer than that
   }
   Event ended = event(Event::Kind::ended, process.pid());
   ended.reason = count_text(taken_) + (taken_ == 1 ? " core was written" : " cores were written");
@@ -124,6 +130,7 @@ bool Lookout::take(WatchedProcess &process, Event event) {
     const TakenCore core = process.take(event.file);
     event.file_bytes = core.file_bytes;
     event.pause_seconds = core.pause_seconds;
+    event.by_port = core.by_port;
     event.removed = cores_.remove_oldest(event.file);
     ++taken_;
   } catch (const Interrupted &) {

@@ -13,6 +13,7 @@ namespace dnheap {
 struct TakenCore {
   u64 file_bytes = 0;
   std::optional<double> pause_seconds; // how long the process stood still
+  std::string by_port = {};            // why the process wrote a dump of itself instead; empty: it was read
 };
 
 class WatchedProcess {
@@ -23,6 +24,8 @@ public:
   virtual bool has_ended() const = 0;
   virtual Figures look() = 0;
   virtual std::string problem() const = 0; // why the last look did not read everything
+  // Says why the process may not be read, and so is asked for dumps; empty: it may.
+  virtual std::string forbidden() const { return {}; }
   // Writes a core to that path. Throws Error, and Interrupted.
   virtual TakenCore take(const std::string &path) = 0;
 };
@@ -48,10 +51,10 @@ public:
   void watch(WatchedProcess &process);
 
 private:
+  void check(const Figures &first, const std::string &forbidden) const;
   std::vector<Level> levels_of(const Figures &figures) const;
   std::vector<std::string> texts(const std::vector<u64> &conditions) const;
   Event event(Event::Kind kind, u64 pid) const;
-  void check(const Figures &first) const;
   // Returns the due conditions that a second look confirms; its figures replace the first ones.
   std::vector<u64> confirmed(std::vector<u64> due, WatchedProcess &process, Figures &figures) const;
   void note_blindness(const std::vector<Level> &levels, const WatchedProcess &process);

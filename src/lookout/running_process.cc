@@ -4,6 +4,7 @@
 #include "base/host/process.h"
 #include "base/text.h"
 #include "snapshot/attached_process.h"
+#include "snapshot/self_dump.h"
 
 #include <filesystem>
 
@@ -30,6 +31,31 @@ RunningProcess::RunningProcess(u64 pid, const SnapshotOptions &options, bool no_
 bool RunningProcess::has_ended() const { return !start_ || process_start(pid_) != start_; }
 
 TakenCore RunningProcess::take(const std::string &path) {
+  if (!reader_.forbidden().empty())
+    return ask_for_dump(path, reader_.forbidden());
+  try {
+    return read(path);
+  } catch (const Forbidden &error) { // it may be looked at, but not stopped
+    return ask_for_dump(path, error.what());
+  }
+}
+
+TakenCore RunningProcess::ask_for_dump(const std::string &path, const std::string &why) {
+  SnapshotOptions options = options_;
+  options.record_reads = true;
+  try {
+    ListeningProcess process = find_listening_process(pid_, options.watch);
+    SelfDump dump(process, path, SelfDumpKind::heap, options.watch);
+    const std::unique_ptr<Snapshot> snapshot = Snapshot::open(dump.path_for_now(), options);
+    return {ask_and_extract(*snapshot, {path, no_values_}).file_bytes, std::nullopt, why};
+  } catch (const Interrupted &) {
+    throw;
+  } catch (const Error &error) {
+    throw Error(why + "; asked on its diagnostics port: " + error.what());
+  }
+}
+
+TakenCore RunningProcess::read(const std::string &path) {
   SnapshotOptions options = options_;
   options.record_reads = true;
   const u64 memory = private_memory(pid_).value_or(0);
@@ -46,7 +72,7 @@ TakenCore RunningProcess::take(const std::string &path) {
   if (has_ended())
     throw Error("it has ended");
   const ExtractedCore core = ask_and_extract(*snapshot, {path, no_values_});
-  return {core.file_bytes, snapshot->process()->pause_seconds()};
+  return {core.file_bytes, snapshot->process()->pause_seconds(), {}};
 }
 
 } // namespace dnheap

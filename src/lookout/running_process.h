@@ -1,5 +1,5 @@
 // RunningProcess: a process of this machine, for Lookout. A look costs milliseconds, and does not stop it; a core stops
-// it while its memory is copied.
+// it while its memory is copied. One that may not be read is asked for a dump instead, from which the core is made.
 #pragma once
 #include "lookout/lookout.h"
 
@@ -16,9 +16,14 @@ public:
   bool has_ended() const override; // also true if its number belongs to another process now
   Figures look() override { return reader_.look(); }
   std::string problem() const override { return reader_.problem(); }
+  std::string forbidden() const override { return reader_.forbidden(); }
   TakenCore take(const std::string &path) override;
 
 private:
+  TakenCore read(const std::string &path);
+  // Has the process write a dump, which is removed once the core is made of it.
+  TakenCore ask_for_dump(const std::string &path, const std::string &why);
+
   u64 pid_;
   std::optional<u64> start_;
   SnapshotOptions options_;

@@ -182,7 +182,9 @@ std::string words_of_createdump(std::string_view text) {
 // Returns what to do about a failure, beginning with punctuation.
 std::string remedy_for(const std::string &words, const ListeningProcess &process) {
   const auto has = [&](const char *text) { return words.find(text) != words.npos; };
-  const std::string by_memory = "or read the process's memory with dnheap -p " + std::to_string(process.pid);
+  const std::string by_memory = process.pid
+                                    ? "or read the process's memory with dnheap -p " + std::to_string(process.pid)
+                                    : "or run dnheap where it sees the process, and read its memory with -p PID";
   if (has("execve") || has("launching createdump"))
     return ": put createdump of .NET " + version_of(process) + " beside " + std::string(core_clr_on_linux) +
            ", executable, " + by_memory;
@@ -199,12 +201,12 @@ std::string remedy_for(const std::string &words, const ListeningProcess &process
 }
 
 [[noreturn]] void fail_to_dump(const DiagnosticsReply &reply, const ListeningProcess &process) {
-  const std::string name = "process " + std::to_string(process.pid);
+  const std::string name = "process " + std::to_string(process.shown_pid());
   if (reply.error == DiagnosticsReply::not_supported || reply.error == DiagnosticsReply::unknown_command)
     throw Error(name +
                 " cannot dump itself: its runtime knows no such command (NativeAOT's does not): take a core with "
                 "gcore, or read its memory with dnheap -p " +
-                std::to_string(process.pid));
+                std::to_string(process.shown_pid()));
   std::string words = words_of_createdump(reply.message);
   if (words.empty())
     words = "error " + hex(reply.error);
@@ -307,7 +309,7 @@ SelfDump::SelfDump(ListeningProcess &process, const std::string &path, SelfDumpK
   else
     copy_dump(place->here(), file_, watch);
   if (file_.size() == 0)
-    throw Error(fmt::format("process {} says that it has dumped itself, but there is no dump{}", process.pid,
+    throw Error(fmt::format("process {} says that it has dumped itself, but there is no dump{}", process.shown_pid(),
                             why_no_file(process, kind)));
 }
 

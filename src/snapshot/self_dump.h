@@ -14,9 +14,11 @@ enum class SelfDumpKind : u8 { mini = 1, heap = 2, triage = 3, full = 4 };
 
 // A process that takes commands.
 struct ListeningProcess {
-  u64 pid = 0;
+  u64 pid = 0; // 0: it has no number here, as it runs in another container
   DiagnosticsPort port;
   PortProcess described;
+  // Returns its number, as this process sees it, or else as the process knows itself.
+  u64 shown_pid() const { return pid ? pid : described.pid; }
 };
 // Throws Error that says why the process does not answer, and what to do.
 ListeningProcess find_listening_process(u64 pid, const Watch &watch);

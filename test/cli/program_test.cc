@@ -49,6 +49,9 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
     expect_error("sample -p 2147483640 " + time, 2, "'" + time + "' is not a time: write 10s, 500ms or 2m");
   expect_error("collect core", 2,
                "it looks at a running process, which -p names; usage: dnheap collect -p PID [options]");
+  expect_error("collect --listen a.sock --connect b.sock", 2, "one of --pid, --listen and --connect names the process");
+  expect_error("collect core --connect b.sock", 2, "unexpected 'core'; usage: dnheap collect -p PID [options]");
+  expect_error("stat core --listen a.sock", 2, "'stat' does not take --listen; these verbs do: collect");
   const std::string collect = "collect -p 2147483640 ";
   expect_error(collect + "--kind huge", 2, "--kind: 'huge' is none of heap, full, mini, triage");
   expect_error(collect + "--no-pause", 2, "--no-pause: the process itself writes the dump, and stands still meanwhile");
@@ -72,6 +75,8 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   expect_error("stat -p 2147483640", 3, "there is no process 2147483640");
   expect_error("sample -p 2147483640 0.5s", 3, "there is no process 2147483640");
   expect_error("collect -p 2147483640", 3, "there is no process 2147483640");
+  expect_error("collect --connect /no/such/socket", 3,
+               "no .NET runtime listens on /no/such/socket: No such file or directory");
   const std::string own = std::to_string(::getpid());
   expect_error("collect -p " + own, 3, "process " + own + " is no .NET process: dnheap ps lists those that are");
   test::TemporaryFolder folder;

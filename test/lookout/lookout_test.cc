@@ -14,7 +14,7 @@ constexpr u64 gib = u64{1} << 30;
 // Shows one figure of `rss` in each minute, and ends behind the last.
 class Script : public WatchedProcess {
 public:
-  Script(std::vector<double> gibs, const double &now, const test::TemporaryFolder &folder)
+  Script(std::vector<double> gibs, double &now, const test::TemporaryFolder &folder)
       : gibs_(std::move(gibs)), now_(now), folder_(folder) {}
 
   u64 pid() const override { return 4711; }
@@ -36,9 +36,15 @@ public:
       throw Error("the disk is full");
     }
     folder_.write(path.substr(folder_.path().size() + 1), "a core");
+    now_ += taking;
+    if (!forbidden_text.empty())
+      return {6, std::nullopt, forbidden_text};
     return {6, 0.25};
   }
+  std::string forbidden() const override { return forbidden_text; }
 
+  double taking = 0; // seconds
+  std::string forbidden_text;
   u64 looks = 0, wrong_look = ~u64{0}, failures = 0;
   std::optional<u64> limit;
 
@@ -46,7 +52,7 @@ private:
   u64 minute() const { return static_cast<u64>(now_ / 60); }
 
   std::vector<double> gibs_;
-  const double &now_;
+  double &now_;
   const test::TemporaryFolder &folder_;
 };
 
@@ -63,7 +69,7 @@ protected:
                      .now = [this] { return now; },
                      .sleep = [this](double seconds) { now += seconds; }};
 
-  Script of(std::vector<double> gibs) const { return Script(std::move(gibs), now, folder); }
+  Script of(std::vector<double> gibs) { return Script(std::move(gibs), now, folder); }
   void watch(Script &script, u64 keep = 3) {
     const KeptCores cores(folder.path(), keep);
     Lookout(options, clock, cores).watch(script);
@@ -77,6 +83,40 @@ protected:
     return out;
   }
 };
+
+// A process that writes dumps of itself, since it may not be read.
+TEST_F(LookoutTest, ByThePort) {
+  Script script = of({1, 1.6});
+  script.forbidden_text = "process 4711 may not be read: a profile forbids it";
+  watch(script);
+  EXPECT_EQ(told(), "began@0 taken@1 ended@2");
+  const std::string how = "; by its diagnostics port, as process 4711 may not be read: a profile forbids it";
+  EXPECT_TRUE(text_of(events[0]).ends_with("a core when rss>1.5G" + how)) << text_of(events[0]);
+  EXPECT_TRUE(text_of(events[1]).ends_with(", 6 B" + how)) << text_of(events[1]);
+  const nlohmann::json taken = nlohmann::json::parse(json_of(events[1]));
+  EXPECT_EQ(taken["by_port"], script.forbidden_text);
+  EXPECT_TRUE(taken["paused_ms"].is_null());
+  EXPECT_FALSE(taken.contains("reason"));
+}
+
+TEST_F(LookoutTest, WhatNeedsTheRightToReadIsRefused) {
+  Script script = of({1, 1.6});
+  script.forbidden_text = "process 4711 may not be read: a profile forbids it";
+  options.conditions = parse_conditions("gen2>800M");
+  EXPECT_THROW(watch(script), UsageError);
+  script.forbidden_text.clear();
+  watch(script);
+}
+
+// The time that a core takes is a part of the interval.
+TEST_F(LookoutTest, LooksComeAtTheSameDistanceWhateverACoreTakes) {
+  Script script = of({1, 1.6, 1.6, 1.6, 1.6});
+  script.taking = 45;
+  watch(script);
+  EXPECT_EQ(told(), "began@0 taken@1 ended@5");
+  EXPECT_EQ(now, 5 * 60);
+  EXPECT_EQ(script.looks, 7u) << "one in each minute, one that confirms, and the one that finds the end";
+}
 
 TEST_F(LookoutTest, TakesACoreWhenItBecomesTrue) {
   Script script = of({1, 1.6, 1.7, 1.49, 1.6, 1.2, 1.6});

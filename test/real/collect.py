@@ -56,11 +56,20 @@ class Asked:
         self.problems += [f"{answer}: {problem}" for problem in SCHEMAS.problems(answer, "collect.json")]
         return answer["tables"]["dump"][0], answer
 
-    def refused(self, code, words, *arguments):
+    def by_socket(self, *options):
+        """The same, of the process at a socket; what is said of the waiting is no error."""
+        done = subprocess.run(self.command("collect", *options, "--format", "json"), cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode or done.stderr.count("\n") > 1:
+            raise RuntimeError(f"`collect {options}` ended with code {done.returncode} and said: {done.stderr.strip()}")
+        answer = json.loads(done.stdout)
+        self.problems += [f"{answer}: {problem}" for problem in SCHEMAS.problems(answer, "collect.json")]
+        return answer["tables"]["dump"][0], answer
+
+    def refused(self, code, words, *arguments, lines=1):
         """It ends with that code and says these words, in one line, and leaves no file."""
         before = self.files()
         done = subprocess.run(self.command(*arguments), cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        self.expect(done.returncode == code and words in done.stderr and done.stderr.count("\n") == 1 and not done.stdout,
+        self.expect(done.returncode == code and words in done.stderr and done.stderr.count("\n") == lines and not done.stdout,
                     f"{arguments}: code {done.returncode}, not {code} and {words!r}: {done.stderr.strip()}")
         self.expect(self.files() == before, f"{arguments}: leaves {self.files()}")
 
@@ -88,6 +97,9 @@ def run(dnheap, _, major):
             asked.refused(FAILED, "DOTNET_EnableDiagnostics=0", "collect", "-p", target.pid)
             asked.expect(asked.port(target.pid) == "none", "ps sees a port where there is none")
         amid_other_sockets(asked, major)
+        on_made_socket(asked, major)
+        if not runtimes.on_musl():
+            at_start(asked, major)
         if not runtimes.on_musl():
             with_other_createdump(asked, major)
         return asked.problems
@@ -199,6 +211,48 @@ def amid_other_sockets(asked, major):
             row, _ = asked.collect(target.pid, "-o", "own.core", "--kind", "mini")
             asked.expect(row["bytes"] > 0, "no dump amid other sockets")
         (asked.folder / "own.core").unlink()
+
+
+def on_made_socket(asked, major):
+    """The runtime connects to a socket that is made when the program runs already; and is found by the socket that it makes itself."""
+    path = asked.folder / "made.sock"
+    with tempfile.TemporaryDirectory(prefix="dnheap-sockets-") as folder:
+        with targets.Target("values", major, settings={"TMPDIR": folder, "DOTNET_DiagnosticPorts": f"{path},nosuspend"}) as target:
+            live = asked.types(f"--pid={target.pid}")
+            for kind in ("heap", "full"):
+                row, answer = asked.by_socket("--listen", path, "--kind", kind, "-o", "made.core")
+                asked.expect(answer["target"]["pid"] == target.pid and row["kind"] == kind, f"of another process: {answer['target']}, {row}")
+                asked.expect(asked.types(asked.folder / "made.core") == live, "a dump over a made socket has other objects than the process")
+                asked.expect(asked.files() == ["made.core"], f"beside the dump are {asked.files()}")
+                (asked.folder / "made.core").unlink()
+            (own,) = pathlib.Path(folder).glob("dotnet-diagnostic-*-socket")
+            row, _ = asked.by_socket("--connect", own, "-o", "own.core")
+            asked.expect(asked.types(asked.folder / "own.core") == live, "a dump over its own socket has other objects than the process")
+            (asked.folder / "own.core").unlink()
+    asked.refused(FAILED, "no .NET runtime has connected", "collect", "--listen", path, "--wait", "1s", lines=2)
+    asked.refused(FAILED, "no .NET runtime listens on", "collect", "--connect", path)
+    path.write_text("text")
+    asked.refused(FAILED, "it is there already, and no socket", "collect", "--listen", path)
+    path.unlink()
+    waiting = subprocess.Popen(asked.command("collect", "--listen", path), stderr=subprocess.PIPE, text=True)
+    wait_until(path.is_socket, "there is no socket")
+    asked.expect(path.stat().st_mode & 0o777 == 0o600, "others may open the socket")
+    waiting.send_signal(signal.SIGINT)
+    asked.expect("interrupted" in waiting.communicate(timeout=PATIENCE)[1] and waiting.returncode == INTERRUPTED, f"interrupted: code {waiting.returncode}")
+    asked.expect(not asked.files(), f"after Ctrl-C there are {asked.files()}")
+
+
+def at_start(asked, major):
+    """A runtime that waits for somebody to resume it."""
+    path = asked.folder / "made.sock"
+    waiting = subprocess.Popen(asked.command("collect", "--listen", path, "-o", "start.core"), cwd=asked.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    wait_until(path.is_socket, "there is no socket")
+    with targets.Target("values", major, settings={"DOTNET_DiagnosticPorts": str(path)}) as target:  # which is ready only if it is resumed
+        out, errors = waiting.communicate(timeout=PATIENCE)
+        asked.expect(waiting.returncode == 0 and f"of process {target.pid}," in out and "was only starting" in out, f"at the start: {out}{errors}")
+    asked.expect(asked.files() == ["start.core"] and asked.types(asked.folder / "start.core")[1] > 0, f"at the start: {asked.files()}")
+    (asked.folder / "start.core").unlink()
 
 
 def with_other_createdump(asked, major):

@@ -9,11 +9,13 @@ Exit codes are those of matrix.py.
 import json
 import pathlib
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 
+import collect
 import matrix
 import targets
 
@@ -32,9 +34,9 @@ SCHEMAS = validator.Validator(matrix.runtimes.PROJECT / "doc" / "schema")
 class Watch:
     """`dnheap watch` that runs; its events, one by one."""
 
-    def __init__(self, dnheap, pid, folder, *options):
+    def __init__(self, dnheap, pid, folder, *options, **how):
         command = [dnheap, "watch", "-p", pid, "--every", "1", "--format", "ndjson", "-o", folder, *options]
-        self.process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
         self.lines, self.problems = queue.Queue(), []
         threading.Thread(target=lambda: [self.lines.put(line) for line in self.process.stdout], daemon=True).start()
 
@@ -97,6 +99,29 @@ def run(dnheap, _, major, gc):
             kept = sorted(path.name for path in pathlib.Path(folder).iterdir())
             if len(kept) != 2 or not all(name.endswith(".core.zst") for name in kept):
                 problems.append(f"in the folder are {kept}")
+            problems += watch.problems
+    if gc == "wks":
+        problems += without_tracing(dnheap, major)
+    return problems
+
+
+def without_tracing(dnheap, major):
+    """As in most containers: the process dumps itself, the core is made of that, and the dump is removed."""
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="dnheap-watch-") as folder, targets.Target("swells", major, arguments=[CRATES]) as target:
+        with Watch(dnheap, target.pid, folder, "--when", "rss>1M", "--again", "2", "--keep", "2", preexec_fn=collect.forbid_tracing) as watch:
+            watch.event("began")
+            for _ in range(2):
+                taken = watch.event("taken")
+                if "may not be read" not in taken.get("by_port", "") or taken["paused_ms"] is not None:
+                    problems.append(f"without the right to trace: {taken}")
+                if (found := crates_in(dnheap, taken["file"])) != CRATES:
+                    problems.append(f"{found} crates in a core by the port, not {CRATES}")
+                kept = [path for path in pathlib.Path(folder).iterdir() if not path.name.startswith(".")]
+                if not all(path.name.endswith(".core.zst") and path.stat().st_mode & 0o777 == 0o600 for path in kept):
+                    problems.append(f"in the folder are {kept}")
+            watch.process.send_signal(signal.SIGINT)
+            watch.process.wait(PATIENCE)
             problems += watch.problems
     return problems
 

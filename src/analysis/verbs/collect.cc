@@ -8,7 +8,7 @@
 #include "base/host/process.h"
 #include "base/text.h"
 #include "report/columns_of.h"
-#include "snapshot/self_dump.h"
+#include "snapshot/port_process.h"
 
 #include <algorithm>
 #include <array>
@@ -85,7 +85,7 @@ std::string time_in_name(u64 time) {
 std::string file_to_collect(const ListeningProcess &process, const CollectingOptions &options) {
   if (!options.file.empty())
     return options.file;
-  const std::string out = fmt::format("{}-{}-{}.core{}", plain_name(process.described), process.pid,
+  const std::string out = fmt::format("{}-{}-{}.core{}", plain_name(process.described), process.shown_pid(),
                                       time_in_name(seconds_now()), options.extract ? ".zst" : "");
   if (std::error_code ignored; std::filesystem::exists(std::filesystem::symlink_status(out, ignored)))
     throw Error(out + " is there already: name another file with -o");
@@ -157,7 +157,7 @@ report::Answer answer_collected(const Snapshot &snapshot, const ListeningProcess
       printable(of.file, 200) + ": " +
       (runtime ? runtime_headline(snapshot.target(), *runtime) : ".NET " + version_of(process.described));
   out.headline.facts = fmt::format("; {} of process {}, {}", of.dump_bytes ? "small core" : of.kind + " dump",
-                                   process.pid, bytes_text(of.bytes));
+                                   process.shown_pid(), bytes_text(of.bytes));
   out.tables.push_back(table_of_file(of));
   out.tables.front().notes = std::move(notes);
   if (runtime)
@@ -182,6 +182,17 @@ std::unique_ptr<Snapshot> finish_collecting(SelfDump &dump, const SnapshotOption
   return snapshot;
 }
 
+using CollectClock = std::chrono::steady_clock;
+
+report::Answer collect_from(ListeningProcess &process, const SnapshotOptions &options,
+                            const CollectingOptions &collecting, CollectClock::time_point start) {
+  CollectedFile out{file_to_collect(process, collecting), collecting.kind, 0, {}, 0};
+  SelfDump dump(process, out.file, kind_called(collecting.kind).kind, options.watch);
+  const std::unique_ptr<Snapshot> snapshot = finish_collecting(dump, options, collecting, out);
+  out.seconds = std::chrono::duration<double>(CollectClock::now() - start).count();
+  return answer_collected(*snapshot, process, out);
+}
+
 } // namespace
 
 std::vector<std::string> kinds_of_dumps() {
@@ -192,16 +203,31 @@ std::vector<std::string> kinds_of_dumps() {
 }
 
 report::Answer collect_dump(u64 pid, const SnapshotOptions &options, const CollectingOptions &collecting) {
-  const KindOfDump &kind = kind_called(collecting.kind);
-  check_collecting(collecting, kind);
+  check_collecting(collecting, kind_called(collecting.kind));
   check_is_dotnet(pid);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = CollectClock::now();
   ListeningProcess process = find_listening_process(pid, options.watch);
-  CollectedFile out{file_to_collect(process, collecting), collecting.kind, 0, {}, 0};
-  SelfDump dump(process, out.file, kind.kind, options.watch);
-  const std::unique_ptr<Snapshot> snapshot = finish_collecting(dump, options, collecting, out);
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return answer_collected(*snapshot, process, out);
+  return collect_from(process, options, collecting, start);
+}
+
+report::Answer collect_dump(const PortToAsk &port, const SnapshotOptions &options,
+                            const CollectingOptions &collecting) {
+  check_collecting(collecting, kind_called(collecting.kind));
+  if (!port.listens) {
+    const auto start = CollectClock::now();
+    ListeningProcess process = connect_to_process(port.path, options.watch);
+    return collect_from(process, options, collecting, start);
+  }
+  const auto listener = std::make_shared<DiagnosticsListener>(port.path);
+  if (port.on_listening)
+    port.on_listening();
+  PortArrival arrival = wait_for_runtime(listener, static_cast<double>(port.seconds), options.watch);
+  report::Answer out = collect_from(arrival.process, options, collecting, CollectClock::now());
+  if (arrival.was_starting)
+    out.tables.front().notes.emplace_back(
+        "the program was only starting when it connected, so the dump shows its beginning: one that is started with "
+        "nosuspend runs on, and connects to a socket that is made later");
+  return out;
 }
 
 } // namespace dnheap

@@ -22,9 +22,9 @@ public:
   LocalSocket(const LocalSocket &) = delete;
   LocalSocket &operator=(const LocalSocket &) = delete;
 
-  // Returns the id of the process that listens, as this process sees it; 0 if it does not see it. Nullopt if the
+  // Returns the id of the process at the other end, as this process sees it; 0 if it does not see it. Nullopt if the
   // system does not know.
-  std::optional<u64> listener() const;
+  std::optional<u64> other_end() const;
   // Returns false if the other end takes no more, or not all within `seconds`.
   bool send(Bytes bytes, double seconds) const;
   enum class Received : u8 { bytes, nothing, end };
@@ -32,6 +32,7 @@ public:
   Received receive(std::vector<std::byte> &to, u64 most, double seconds) const;
 
 private:
+  friend class LocalListener;
   explicit LocalSocket(int socket) : socket_(socket) {}
   int socket_ = -1;
 };

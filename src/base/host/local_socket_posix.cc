@@ -1,14 +1,12 @@
 #include "base/host/local_socket.h"
+#include "base/host/unix_address.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -25,40 +23,9 @@ SocketClock::time_point after_seconds(double seconds) {
 
 std::error_code socket_error(int number) { return {number, std::generic_category()}; }
 
-// Returns the folder, opened, if the path is too long for a socket's address: the path through the open folder is
-// short. −1 otherwise.
-int folder_of_long(const std::string &path) {
-  const std::size_t slash = path.rfind('/');
-  if (path.size() < sizeof(sockaddr_un::sun_path) || slash == path.npos)
-    return -1;
-  return ::open(path.substr(0, slash + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-bool set_address(sockaddr_un &address, const std::string &path, int folder) {
-  const std::string name = folder < 0 ? path : "/proc/self/fd/" + std::to_string(folder) + path.substr(path.rfind('/'));
-  if (name.size() >= sizeof address.sun_path)
-    return false;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
-  return true;
-}
-
-int new_socket() {
-  const int out = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  if (out < 0)
-    return out;
-  ::fcntl(out, F_SETFD, FD_CLOEXEC);
-  ::fcntl(out, F_SETFL, O_NONBLOCK);
-#ifdef SO_NOSIGPIPE
-  const int yes = 1;
-  ::setsockopt(out, SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
-#endif
-  return out;
-}
-
 // Returns 0, or errno. EAGAIN means that the listener's queue is full.
-int connect_until(int socket, const sockaddr_un &address, SocketClock::time_point last) {
-  while (::connect(socket, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0) {
+int connect_until(int socket, const UnixAddress &address, SocketClock::time_point last) {
+  while (::connect(socket, address.address(), UnixAddress::size()) != 0) {
     if (errno == EISCONN)
       return 0;
     if (errno != EAGAIN && errno != EINPROGRESS && errno != EALREADY)
@@ -88,16 +55,11 @@ constexpr int without_signal = 0;
 bool LocalSocket::is_supported() { return true; }
 
 std::optional<LocalSocket> LocalSocket::connect(const std::string &path, double seconds, std::error_code &error) {
-  const int folder = folder_of_long(path);
-  sockaddr_un address = {};
-  LocalSocket out(new_socket());
-  int failure = out.socket_ < 0 ? errno : 0;
-  if (!failure && !set_address(address, path, folder))
-    failure = ENAMETOOLONG;
+  const UnixAddress address(path);
+  LocalSocket out(new_unix_socket());
+  int failure = out.socket_ < 0 ? errno : address.fits() ? 0 : ENAMETOOLONG;
   if (!failure)
     failure = connect_until(out.socket_, address, after_seconds(seconds));
-  if (folder >= 0)
-    ::close(folder);
   error = socket_error(failure);
   return failure ? std::nullopt : std::optional(std::move(out));
 }
@@ -114,7 +76,7 @@ LocalSocket::~LocalSocket() {
     ::close(socket_);
 }
 
-std::optional<u64> LocalSocket::listener() const {
+std::optional<u64> LocalSocket::other_end() const {
 #ifdef SO_PEERCRED
   ucred peer = {};
   socklen_t size = sizeof peer;

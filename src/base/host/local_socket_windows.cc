@@ -12,7 +12,7 @@ std::optional<LocalSocket> LocalSocket::connect(const std::string &, double, std
 LocalSocket::LocalSocket(LocalSocket &&other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
 LocalSocket &LocalSocket::operator=(LocalSocket &&) noexcept { return *this; }
 LocalSocket::~LocalSocket() = default;
-std::optional<u64> LocalSocket::listener() const { return std::nullopt; }
+std::optional<u64> LocalSocket::other_end() const { return std::nullopt; }
 bool LocalSocket::send(Bytes, double) const { return false; }
 LocalSocket::Received LocalSocket::receive(std::vector<std::byte> &, u64, double) const { return Received::end; }
 

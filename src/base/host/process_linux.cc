@@ -75,10 +75,10 @@ bool is_in_user_namespace() {
     throw Error(name + " is there, but /proc hides it (hidepid): it may be read by its own user, and with " +
                 more_rights);
   if (error == ENOSYS) // Linux always has ptrace(); a security profile that forbids it returns this, or EPERM
-    throw Error(name + " may not be read: " + seccomp_forbids);
+    throw Forbidden(name + " may not be read: " + seccomp_forbids);
   if (error != EPERM && error != EACCES)
     throw Error(name + " cannot be read: " + std::strerror(error));
-  throw Error(name + " may not be read: " + what_forbids_reading(pid));
+  throw Forbidden(name + " may not be read: " + what_forbids_reading(pid));
 }
 
 } // namespace

@@ -179,6 +179,8 @@ private:
     }
     if (options_.verb->answers_alone && words_.empty() && !options_.process && is_alone())
       return;
+    if (options_.verb->needs_process && (!options_.listen.empty() || !options_.connect.empty()))
+      return take_socket();
     if (options_.verb->needs_process && !options_.process)
       throw UsageError("it looks at a running process, which -p names; " + usage_of(*options_.verb));
     const bool subject = !options_.verb->subject.empty() && options_.verb->subjects.empty();
@@ -207,6 +209,14 @@ private:
       options_.target = "--pid=" + std::to_string(*options_.process);
     else if (!options_.pause)
       throw UsageError("--no-pause needs a live process: --pid PID");
+  }
+
+  // A socket stands for the process. Other verbs refuse these options later.
+  void take_socket() const {
+    if (!words_.empty())
+      throw UsageError("unexpected " + in_quotes(words_[0]) + "; " + usage_of(*options_.verb));
+    if ((options_.process ? 1 : 0) + (options_.listen.empty() ? 0 : 1) + (options_.connect.empty() ? 0 : 1) > 1)
+      throw UsageError("one of --pid, --listen and --connect names the process");
   }
 
   Format usual_format() const {

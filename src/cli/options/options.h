@@ -39,6 +39,8 @@ struct Options {
   u64 keep = 3;                      // watch: files
   std::string kind = "heap";         // collect: of the dump
   bool extract = false;              // collect: make a small core of it
+  std::string listen, connect;       // collect: a socket instead of a process's number
+  u64 wait = 300;                    // collect: seconds, for a runtime to connect
   std::string html;                  // report: file to write the page to instead
   bool perf = false, progress = true, strict = false;
 };

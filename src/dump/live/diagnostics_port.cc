@@ -132,13 +132,15 @@ std::string why_forbidden(u64 pid, const std::string &path) {
 
 } // namespace
 
-DiagnosticsPort::DiagnosticsPort(std::string path, PortFolder folder, LocalSocket connection)
-    : path_(std::move(path)), folder_(std::move(folder)), connection_(std::move(connection)) {}
+DiagnosticsPort::DiagnosticsPort(std::string path, PortFolder folder, LocalSocket connection, Connecting anew)
+    : path_(std::move(path)), folder_(std::move(folder)), connection_(std::move(connection)), anew_(std::move(anew)) {}
 
-LocalSocket DiagnosticsPort::connection() {
+LocalSocket DiagnosticsPort::connection(const Patience &patience) {
   std::error_code error;
   std::optional<LocalSocket> out = std::move(connection_);
   connection_.reset();
+  if (!out && anew_)
+    return anew_(patience);
   if (!out)
     out = LocalSocket::connect(path_, connecting, error);
   if (!out)
@@ -148,7 +150,7 @@ LocalSocket DiagnosticsPort::connection() {
 
 DiagnosticsReply DiagnosticsPort::ask(DiagnosticsCommand command, Bytes payload, const Patience &patience) {
   const std::vector<std::byte> message = diagnostics_message(command, payload);
-  const LocalSocket socket = connection();
+  const LocalSocket socket = connection(patience);
   const auto last = PortClock::now() +
                     std::chrono::duration_cast<PortClock::duration>(std::chrono::duration<double>(patience.seconds));
   constexpr double sending = 5;
@@ -168,7 +170,7 @@ PortSearch find_diagnostics_port(u64 pid, u64 id, const std::vector<PortFolder> 
       std::optional<LocalSocket> connection = LocalSocket::connect(socket.path, connecting, error);
       if (error == std::errc::permission_denied)
         out.why_not = why_forbidden(pid, socket.path);
-      if (!connection || connection->listener().value_or(pid) != pid)
+      if (!connection || connection->other_end().value_or(pid) != pid)
         continue; // it is that of an earlier process, or of one in another container
       out.port.emplace(socket.path, folder, std::move(*connection));
       out.why_not.clear();
@@ -185,6 +187,13 @@ PortSearch find_diagnostics_port(u64 pid) {
                           "-p " +
                               std::to_string(pid) + " takes a dump"};
   return find_diagnostics_port(pid, id_inside(pid), folders_of(pid));
+}
+
+std::optional<PortFolder> folder_of_process(u64 pid) {
+  for (PortFolder &folder : folders_of(pid))
+    if (folder.path != folder.inside && is_folder(folder.path))
+      return std::move(folder);
+  return std::nullopt;
 }
 
 PortProcess ask_for_process(DiagnosticsPort &port, const Patience &patience) {

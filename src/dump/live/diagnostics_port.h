@@ -23,7 +23,9 @@ struct PortFolder {
 class DiagnosticsPort {
 public:
   explicit DiagnosticsPort(std::string path, PortFolder folder = {}) : path_(std::move(path)), folder_(folder) {}
-  DiagnosticsPort(std::string path, PortFolder folder, LocalSocket connection);
+  // `connection`: for the first command. `anew`: for the others; without it they connect to `path`.
+  using Connecting = std::function<LocalSocket(const Patience &)>;
+  DiagnosticsPort(std::string path, PortFolder folder, LocalSocket connection, Connecting anew = {});
 
   const std::string &path() const { return path_; }
   // The process's folder for temporary files, which it may write to.
@@ -32,11 +34,12 @@ public:
   DiagnosticsReply ask(DiagnosticsCommand command, Bytes payload, const Patience &patience = {});
 
 private:
-  LocalSocket connection();
+  LocalSocket connection(const Patience &patience);
 
   std::string path_;
   PortFolder folder_;
-  std::optional<LocalSocket> connection_; // that of the search, for the first command
+  std::optional<LocalSocket> connection_; // for the first command
+  Connecting anew_;
 };
 
 struct PortSearch {
@@ -49,6 +52,9 @@ struct PortSearch {
 PortSearch find_diagnostics_port(u64 pid);
 // The same in given folders; `id`: of the process, as it knows itself.
 PortSearch find_diagnostics_port(u64 pid, u64 id, const std::vector<PortFolder> &folders);
+
+// Returns the process's folder for temporary files, below its root; nullopt: this process may not see that.
+std::optional<PortFolder> folder_of_process(u64 pid);
 
 // What a runtime says of its process. Empty texts: an older runtime does not say.
 struct PortProcess {
