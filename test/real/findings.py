@@ -24,12 +24,21 @@ def place(part):
     return targets.place("findings", "Program.cs", part)
 
 
+def signals(part):
+    return targets.place("findings", "Signals.cs", part)
+
+
 SLEEPS = f"which sleeps in Shop.Program.Load {place('Thread.Sleep(Timeout.Infinite); // Load')}"
 # Way, which begins with the finding's kind: how sure it is, how many, and parts of its sentence.
 WAYS = {
     "finalizer_blocked": ("certain", None, ["objects wait for their finalizers", f"waits for a lock in Shop.Handle.Finalize {place('~Handle()')}",
                                             f"thread Loader, {SLEEPS}, has that lock"]),
     "lock_contended": ("probable", None, [f"12 threads wait for a lock (System.Object) that thread Loader has, {SLEEPS}."]),
+    "lost_signal": ("probable", None, [f"Thread Joiner waits for a countdown in Shop.Press.AwaitPages {signals('done.Wait()')}: 1 of 10 signals is missing, "
+                                       "and nothing else in the process refers to the CountdownEvent, so nobody can signal it."]),
+    "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "
+                                               f"{signals('colors.SignalAndWait();')}: 1 of 3 participants has not arrived in phase 0, "]),
+    "lost_signal:event": ("probable", None, [f"Thread Drier waits for an event in Shop.Press.AwaitInk {signals('dried.Wait()')}: it is not set, and nothing else "]),
     "root_scope": ("certain", 1200, ["1,200 × Shop.Connection"]),
     "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),

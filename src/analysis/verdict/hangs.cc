@@ -6,6 +6,7 @@
 #include "analysis/threads/native_places.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/waits/deadlock_text.h"
+#include "analysis/waits/lost_signals.h"
 #include "analysis/waits/wait_texts.h"
 #include "base/most_frequent.h"
 #include "base/text.h"
@@ -20,7 +21,8 @@ namespace dnheap {
 
 namespace {
 
-// Waits that may be part of a circle: texts of waits_for(), and wait_for_constructor.
+// Waits that may be part of a circle, or for a signal that nobody can give: texts of waits_for(), and
+// wait_for_constructor.
 constexpr const char *waits_of_circles[] = {"a lock",
                                             "a lock (System.Threading.Lock)",
                                             "a lock (ReaderWriterLockSlim)",
@@ -29,6 +31,8 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             wait_for_place,
                                             "a task",
                                             "an event",
+                                            "a countdown",
+                                            "a barrier",
                                             "the end of a thread",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
@@ -107,6 +111,20 @@ public:
           to.finalizer_lock_holder =
               "thread " + text_.short_name(*lock->owner) +
               (locks_.has_ended(*lock->owner) ? ", which has ended," : ", which " + place_of(*lock->owner) + ",");
+  }
+
+  // Describes the first of the events that nobody can signal.
+  void add_lost(std::span<const LostSignal> lost, HangFacts &to) {
+    if (lost.empty())
+      return;
+    const LostSignal &first = lost.front();
+    const std::string type = text_.type_name(first.event);
+    to.lost_waiters = first.threads.size();
+    to.lost_others = lost.size() - 1;
+    to.lost_thread = text_.short_name(first.threads.front());
+    to.lost_place = place_of(first.threads.front());
+    to.lost_type = type.substr(type.rfind('.') + 1);
+    to.lost_missing = first.missing;
   }
 
   // Returns who has a semaphore, to begin a sentence: "Thread Loader, which sleeps in Shop.Pricing.Load (Cart.cs:41),";
@@ -210,6 +228,7 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
     holders.emplace(snapshot.runtime(), locks, waits, text, wait_texts, places, lines);
     holders->add_contended(to);
     holders->add_of_finalizers(to);
+    holders->add_lost(find_lost_signals(snapshot, locks, waits.waits), to);
     to.pool_tasks = tasks_of_workers(snapshot, locks, waits, tasks, lines);
   }
   Sureness best = Sureness::possible;

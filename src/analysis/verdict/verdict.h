@@ -32,6 +32,12 @@ struct HangFacts {
   bool are_threads = false, are_calls = false;
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
+  // Events that nobody can signal any more, although threads wait for them: how many threads wait for the first of
+  // them, how many other events there are, and the first in words: where a waiting thread stands ("waits for a
+  // countdown in Shop.Press.Print"), the thread's name, the type, and which signals are missing ("1 of 10 signals is
+  // missing"; empty: the only one).
+  u64 lost_waiters = 0, lost_others = 0;
+  std::string lost_thread, lost_place, lost_type, lost_missing;
   // The lock with most waiters whose owner, or whose readers, may still release it: how many wait, for which lock, who
   // has or reads it, and where that thread stands.
   u64 contenders = 0;

@@ -331,6 +331,24 @@ TEST(Verdict, ManyBeforeALock) {
   EXPECT_EQ(first_hang(f).rule, "");
 }
 
+TEST(Verdict, ASignalThatNobodyCanGive) {
+  HangFacts f;
+  EXPECT_EQ(first_hang(f).rule, "");
+  f.lost_waiters = 1, f.lost_thread = "Joiner", f.lost_place = "waits for a countdown in Shop.Press.Await";
+  f.lost_type = "CountdownEvent", f.lost_missing = "1 of 10 signals is missing";
+  EXPECT_EQ(first_hang(f).rule, "lost_signal");
+  EXPECT_EQ(first_hang(f).sureness, Sureness::probable);
+  EXPECT_EQ(first_hang(f).text,
+            "Thread Joiner waits for a countdown in Shop.Press.Await: 1 of 10 signals is missing, and nothing else in "
+            "the process refers to the CountdownEvent, so nobody can signal it. Perhaps the code that was to do so "
+            "ended with an exception.");
+  f.lost_waiters = 2, f.lost_others = 3, f.lost_missing = "";
+  EXPECT_EQ(first_hang(f).text,
+            "2 threads wait for one CountdownEvent; thread Joiner waits for a countdown in Shop.Press.Await: it is not "
+            "set, and nothing else in the process refers to the CountdownEvent, so nobody can signal it. Perhaps the "
+            "code that was to do so ended with an exception. The same is true of 3 more.");
+}
+
 TEST(Verdict, DeadlocksComeFirst) {
   HangFacts f;
   EXPECT_EQ(first_hang(f).rule, "");

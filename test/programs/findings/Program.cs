@@ -485,6 +485,9 @@ namespace Shop
             {
                 "finalizer_blocked" => Finalizers,
                 "lock_contended" => Contended,
+                "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
+                "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
+                "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),
                 "root_scope" => RootScope,
                 "open_scopes" => OpenScopes,
                 "many_timers" => Timers,
