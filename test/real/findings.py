@@ -28,6 +28,10 @@ def signals(part):
     return targets.place("findings", "Signals.cs", part)
 
 
+def exits(part):
+    return targets.place("findings", "Exits.cs", part)
+
+
 SLEEPS = f"which sleeps in Shop.Program.Load {place('Thread.Sleep(Timeout.Infinite); // Load')}"
 # Way, which begins with the finding's kind: how sure it is, how many, and parts of its sentence.
 WAYS = {
@@ -39,6 +43,12 @@ WAYS = {
     "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "
                                                f"{signals('colors.SignalAndWait();')}: 1 of 3 participants has not arrived in phase 0, "]),
     "lost_signal:event": ("probable", None, [f"Thread Drier waits for an event in Shop.Press.AwaitInk {signals('dried.Wait()')}: it is not set, and nothing else "]),
+    "exit_blocked": ("probable", None, [f"The process is ending (thread Stopper called Environment.Exit in Shop.Exits.Stop {exits('Environment.Exit(0);')}), but waits "
+                                        f"for a handler of AppDomain.ProcessExit: the thread that runs it waits for a task in Shop.Journal.OnExit {exits('written.Task.Wait();')}."]),
+    "exit_blocked:main": ("probable", None, ["The process is ending (Main has returned), but waits for a handler of AppDomain.ProcessExit: the thread that runs it waits for a "
+                                             "task in Shop.Journal.OnExit "]),
+    "exit_blocked:finalizer": ("certain", None, ["The process is ending (thread Stopper called Environment.Exit in Shop.Exits.Stop ", "), but waits for a finalizer: the thread that "
+                                                 f"runs it waits for a lock in Shop.Printout.Finalize {exits('lock (Exits.paper)')}; thread Stopper has that lock."]),
     "root_scope": ("certain", 1200, ["1,200 × Shop.Connection"]),
     "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),

@@ -278,9 +278,20 @@ constexpr HangRule hang_rules[] = {
                        f.lost_missing.empty() ? "it is not set" : f.lost_missing, f.lost_type);
        return out + (f.lost_others ? fmt::format(" The same is true of {} more.", count_text(f.lost_others)) : "");
      }},
+    {"exit_blocked", "threads", [](const HangFacts &f) { return !f.exit_begun.empty(); },
+     [](const HangFacts &f) { return f.exit_sureness; },
+     [](const HangFacts &f) {
+       return fmt::format("The process is ending ({}), but waits for {}: the thread that runs it {}{}. {}",
+                          f.exit_begun, f.is_exit_handler ? "a handler of AppDomain.ProcessExit" : "a finalizer",
+                          f.exit_place, f.exit_lock_holder.empty() ? "" : "; " + f.exit_lock_holder + " has that lock",
+                          f.exit_sureness == Sureness::possible ? "That is a hang only if this never ends."
+                                                                : "The process stays until it goes on.");
+     }},
     // Only one finalizer runs at a time, so all others wait for what it waits for.
     {"finalizer_blocked", "stack",
-     [](const HangFacts &f) { return f.is_finalizer_waiting && f.finalizer_objects >= least_elements; },
+     [](const HangFacts &f) {
+       return f.is_finalizer_waiting && f.finalizer_objects >= least_elements && f.exit_begun.empty();
+     },
      [](const HangFacts &f) { return f.finalizer_lock_holder.empty() ? Sureness::probable : Sureness::certain; },
      [](const HangFacts &f) {
        return fmt::format(

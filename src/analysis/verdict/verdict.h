@@ -50,6 +50,12 @@ struct HangFacts {
   bool is_finalizer_waiting = false;
   std::string finalizer_lock_holder;
   std::optional<u64> finalizer_os_id; // of that thread
+  // The end of the process, if it waits: how it began ("thread Stopper called Environment.Exit in Shop.Host.Stop";
+  // empty: the process does not end), whether for a handler of ProcessExit or for a finalizer, where the thread that
+  // runs it stands, and who has the lock that this thread waits for.
+  std::string exit_begun, exit_place, exit_lock_holder;
+  bool is_exit_handler = false;
+  Sureness exit_sureness = Sureness::probable;
   PoolStands pool;
   // The place of the largest group of threads in one state ("700 sleep, in Shop.Poller.Run"), and the place of the
   // thread that runs finalizers ("waits for an event in Shop.Handle.Finalize"). Empty: unknown, or it runs none.

@@ -485,6 +485,9 @@ namespace Shop
             {
                 "finalizer_blocked" => Finalizers,
                 "lock_contended" => Contended,
+                "exit_blocked" => () => Exits.Handler(isHealthy),
+                "exit_blocked:main" => () => Exits.Journal(isHealthy),
+                "exit_blocked:finalizer" => () => Exits.Finalizer(isHealthy),
                 "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
                 "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
                 "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),
@@ -516,6 +519,8 @@ namespace Shop
             way();
             Thread.Sleep(300);
             Truth.Print("\"said\": {}");
+            if (arguments[0] == "exit_blocked:main" && !isHealthy)
+                return; // and the process should end
             Truth.Wait();
             GC.KeepAlive(kept);
         }
