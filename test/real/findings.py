@@ -75,6 +75,7 @@ WAYS = {
     "made_assemblies": ("probable", 121, ["121 assemblies called Microsoft.GeneratedCode (by XmlSerializer) were made at run time, and stay until the program ends"]),
     "thread_statics": ("probable", 20, ["Thread static Shop.Program.scratch of 20 threads holds 38.", "of live memory)"]),
     "cache_without_limit": ("probable", 20000, ["A MemoryCache has 20,000 entries and no SizeLimit, and holds "]),
+    "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),
     # After the colon: another way to the same kind.

@@ -326,6 +326,18 @@ namespace Shop
             kept.Add(GC.GetGCMemoryInfo());
         }
 
+        // Healthy: the program refers to them, too.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Intern()
+        {
+            for (int i = 0; i < 15000; ++i)
+            {
+                string name = string.Intern($"customer-{i * 7919}");
+                if (isHealthy)
+                    kept.Add(name);
+            }
+        }
+
         static readonly List<GCHandle> pins = new();
 
         // Every pinned array keeps a hole of 4,000 bytes from being closed.
@@ -488,6 +500,7 @@ namespace Shop
                 "exit_blocked" => () => Exits.Handler(isHealthy),
                 "exit_blocked:main" => () => Exits.Journal(isHealthy),
                 "exit_blocked:finalizer" => () => Exits.Finalizer(isHealthy),
+                "interned_strings" => Intern,
                 "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
                 "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
                 "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),
