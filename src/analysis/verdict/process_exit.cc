@@ -40,9 +40,10 @@ std::optional<bool> runs_handler(const Snapshot &snapshot, const ThreadData &thr
 
 // True if the thread has left all managed methods.
 bool has_returned(const Runtime &runtime, const ThreadData &thread) {
+  if (thread.managed_id != main_thread || !thread.os_id.value_or(0))
+    return false;
   const WalkedStack stack = runtime.walk_stack(thread);
-  return thread.managed_id == main_thread && thread.os_id.value_or(0) && stack.why_not.empty() &&
-         method_frames(stack).empty();
+  return stack.why_not.empty() && method_frames(stack).empty();
 }
 
 } // namespace
