@@ -24,12 +24,31 @@ def place(part):
     return targets.place("findings", "Program.cs", part)
 
 
+def signals(part):
+    return targets.place("findings", "Signals.cs", part)
+
+
+def exits(part):
+    return targets.place("findings", "Exits.cs", part)
+
+
 SLEEPS = f"which sleeps in Shop.Program.Load {place('Thread.Sleep(Timeout.Infinite); // Load')}"
 # Way, which begins with the finding's kind: how sure it is, how many, and parts of its sentence.
 WAYS = {
     "finalizer_blocked": ("certain", None, ["objects wait for their finalizers", f"waits for a lock in Shop.Handle.Finalize {place('~Handle()')}",
                                             f"thread Loader, {SLEEPS}, has that lock"]),
     "lock_contended": ("probable", None, [f"12 threads wait for a lock (System.Object) that thread Loader has, {SLEEPS}."]),
+    "lost_signal": ("probable", None, [f"Thread Joiner waits for a countdown in Shop.Press.AwaitPages {signals('done.Wait()')}: 1 of 10 signals is missing, "
+                                       "and nothing else in the process refers to the CountdownEvent, so nobody can signal it."]),
+    "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "
+                                               f"{signals('colors.SignalAndWait();')}: 1 of 3 participants has not arrived in phase 0, "]),
+    "lost_signal:event": ("probable", None, [f"Thread Drier waits for an event in Shop.Press.AwaitInk {signals('dried.Wait()')}: it is not set, and nothing else "]),
+    "exit_blocked": ("probable", None, [f"The process is ending (thread Stopper called Environment.Exit in Shop.Exits.Stop {exits('Environment.Exit(0);')}), but waits "
+                                        f"for a handler of AppDomain.ProcessExit: the thread that runs it waits for a task in Shop.Journal.OnExit {exits('written.Task.Wait();')}."]),
+    "exit_blocked:main": ("probable", None, ["The process is ending (Main has returned), but waits for a handler of AppDomain.ProcessExit: the thread that runs it waits for a "
+                                             "task in Shop.Journal.OnExit "]),
+    "exit_blocked:finalizer": ("certain", None, ["The process is ending (thread Stopper called Environment.Exit in Shop.Exits.Stop ", "), but waits for a finalizer: the thread that "
+                                                 f"runs it waits for a lock in Shop.Printout.Finalize {exits('lock (Exits.paper)')}; thread Stopper has that lock."]),
     "root_scope": ("certain", 1200, ["1,200 × Shop.Connection"]),
     "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),
@@ -56,6 +75,7 @@ WAYS = {
     "made_assemblies": ("probable", 121, ["121 assemblies called Microsoft.GeneratedCode (by XmlSerializer) were made at run time, and stay until the program ends"]),
     "thread_statics": ("probable", 20, ["Thread static Shop.Program.scratch of 20 threads holds 38.", "of live memory)"]),
     "cache_without_limit": ("probable", 20000, ["A MemoryCache has 20,000 entries and no SizeLimit, and holds "]),
+    "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),
     # After the colon: another way to the same kind.

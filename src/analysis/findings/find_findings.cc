@@ -17,6 +17,7 @@ constexpr FindingRule rules[] = {
     {"", find_memory_limit, {"memory_limit"}},
     {"", find_thread_statics, {"thread_statics"}},
     {"", find_unlimited_caches, {"cache_without_limit"}},
+    {"", find_interned_strings, {"interned_strings"}},
     {"", find_unidentified_memory, {"unidentified_memory"}},
     {"", find_kept_scopes, {"root_scope", "open_scopes"}},
     {"requests", find_kept_requests, {"ended_requests"}},

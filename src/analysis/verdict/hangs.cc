@@ -5,7 +5,9 @@
 #include "analysis/threads/async_calls.h"
 #include "analysis/threads/native_places.h"
 #include "analysis/threads/thread_pool.h"
+#include "analysis/verdict/process_exit.h"
 #include "analysis/waits/deadlock_text.h"
+#include "analysis/waits/lost_signals.h"
 #include "analysis/waits/wait_texts.h"
 #include "base/most_frequent.h"
 #include "base/text.h"
@@ -20,7 +22,8 @@ namespace dnheap {
 
 namespace {
 
-// Waits that may be part of a circle: texts of waits_for(), and wait_for_constructor.
+// Waits that may be part of a circle, or for a signal that nobody can give: texts of waits_for(), and
+// wait_for_constructor.
 constexpr const char *waits_of_circles[] = {"a lock",
                                             "a lock (System.Threading.Lock)",
                                             "a lock (ReaderWriterLockSlim)",
@@ -29,6 +32,8 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             wait_for_place,
                                             "a task",
                                             "an event",
+                                            "a countdown",
+                                            "a barrier",
                                             "the end of a thread",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
@@ -104,9 +109,38 @@ public:
     for (const ThreadWait &wait : found_.waits)
       if (places_.finalizer_thread() == wait.thread)
         if (const LockObject *lock = locks_.find(wait.object); lock && lock->owner)
-          to.finalizer_lock_holder =
-              "thread " + text_.short_name(*lock->owner) +
-              (locks_.has_ended(*lock->owner) ? ", which has ended," : ", which " + place_of(*lock->owner) + ",");
+          to.finalizer_lock_holder = owner_of(*lock);
+  }
+
+  // Adds what the end of the process waits for, beyond the words for it.
+  void add_of_exit(const ProcessExit &exit, HangFacts &to) {
+    to.exit_place = place_of(exit.runner);
+    for (const ThreadWait &wait : found_.waits)
+      if (exit.runner == wait.thread) {
+        const LockObject *lock = locks_.find(wait.object);
+        if (lock && lock->owner) {
+          to.exit_lock_holder =
+              exit.caller == lock->owner ? "thread " + text_.short_name(*lock->owner) : owner_of(*lock);
+          if (exit.caller == lock->owner)
+            to.exit_sureness = Sureness::certain;
+        }
+        if (wait.has_limit)
+          to.exit_sureness = Sureness::possible;
+      }
+  }
+
+  // Describes the first of the events that nobody can signal.
+  void add_lost(std::span<const LostSignal> lost, HangFacts &to) {
+    if (lost.empty())
+      return;
+    const LostSignal &first = lost.front();
+    const std::string type = text_.type_name(first.event);
+    to.lost_waiters = first.threads.size();
+    to.lost_others = lost.size() - 1;
+    to.lost_thread = text_.short_name(first.threads.front());
+    to.lost_place = place_of(first.threads.front());
+    to.lost_type = type.substr(type.rfind('.') + 1);
+    to.lost_missing = first.missing;
   }
 
   // Returns who has a semaphore, to begin a sentence: "Thread Loader, which sleeps in Shop.Pricing.Load (Cart.cs:41),";
@@ -136,6 +170,11 @@ public:
 
 private:
   std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), wait_of(thread)); }
+
+  std::string owner_of(const LockObject &lock) {
+    return "thread " + text_.short_name(*lock.owner) +
+           (locks_.has_ended(*lock.owner) ? ", which has ended," : ", which " + place_of(*lock.owner) + ",");
+  }
 
   // Returns the owner; else the known readers, those that do not wait for the lock themselves.
   static std::vector<u32> holders_of(const LockObject &lock) {
@@ -201,7 +240,7 @@ std::string tasks_of_workers(const Snapshot &snapshot, const LockSet &locks, con
 }
 
 void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitText> wait_texts, ThreadPlaces &places,
-                   SourceLines &lines, HangFacts &to) {
+                   SourceLines &lines, const std::optional<ProcessExit> &exit, HangFacts &to) {
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
@@ -210,6 +249,9 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
     holders.emplace(snapshot.runtime(), locks, waits, text, wait_texts, places, lines);
     holders->add_contended(to);
     holders->add_of_finalizers(to);
+    if (exit)
+      holders->add_of_exit(*exit, to);
+    holders->add_lost(find_lost_signals(snapshot, locks, waits.waits), to);
     to.pool_tasks = tasks_of_workers(snapshot, locks, waits, tasks, lines);
   }
   Sureness best = Sureness::possible;
@@ -245,6 +287,21 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
     }
 }
 
+// Fills in what the words for waits show: a sleep ends in any case.
+std::optional<ProcessExit> find_blocked_exit(const Snapshot &snapshot, std::span<const ThreadData> threads,
+                                             std::span<const WaitText> waits, ThreadPlaces &places, SourceLines &lines,
+                                             HangFacts &to) {
+  std::optional<ProcessExit> exit = find_process_exit(snapshot, threads, places.groups(), lines);
+  if (!exit || waits[exit->runner].text.empty())
+    return std::nullopt;
+  to.exit_begun = exit->begun_by;
+  to.is_exit_handler = exit->is_handler;
+  to.exit_place = places.of(snapshot.runtime().walk_stack(threads[exit->runner]), waits[exit->runner]);
+  if (waits[exit->runner].text == "sleep")
+    to.exit_sureness = Sureness::possible;
+  return exit;
+}
+
 } // namespace
 
 std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems) {
@@ -268,6 +325,7 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
     if (threads[*thread].os_id != u64{0})
       out.finalizer_os_id = threads[*thread].os_id;
   }
+  const std::optional<ProcessExit> exit = find_blocked_exit(snapshot, threads, waits, places, lines, out);
   const std::vector<Root> &roots = snapshot.roots().roots;
   out.finalizer_objects = static_cast<u64>(
       std::count_if(roots.begin(), roots.end(), [](const Root &root) { return root.kind == RootKind::finalizer; }));
@@ -279,7 +337,7 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
   if (looks_for_deadlocks || lists_calls)
     tasks.emplace(snapshot);
   if (looks_for_deadlocks)
-    add_deadlocks(snapshot, *tasks, waits, places, lines, out);
+    add_deadlocks(snapshot, *tasks, waits, places, lines, exit, out);
   out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
   const bool is_pool_busy = out.pool.workers && !out.pool.idle;
   const ThreadPool pool = is_pool_busy || lists_calls ? read_thread_pool(snapshot) : ThreadPool();

@@ -265,9 +265,33 @@ constexpr HangRule hang_rules[] = {
      [](const HangFacts &f) {
        return fmt::format("{} for {}: nobody lets it go.", waiters(f.orphaned_waiters, "thread"), f.orphaned_text);
      }},
+    {"lost_signal", "locks", [](const HangFacts &f) { return f.lost_waiters > 0; },
+     [](const HangFacts &) { return Sureness::probable; },
+     [](const HangFacts &f) {
+       std::string out = f.lost_waiters == 1
+                             ? fmt::format("Thread {} {}", f.lost_thread, f.lost_place)
+                             : fmt::format("{} threads wait for one {}; thread {} {}", count_text(f.lost_waiters),
+                                           f.lost_type, f.lost_thread, f.lost_place);
+       out +=
+           fmt::format(": {}, and nothing else in the process refers to the {}, so nobody can signal it. Perhaps the "
+                       "code that was to do so ended with an exception.",
+                       f.lost_missing.empty() ? "it is not set" : f.lost_missing, f.lost_type);
+       return out + (f.lost_others ? fmt::format(" The same is true of {} more.", count_text(f.lost_others)) : "");
+     }},
+    {"exit_blocked", "threads", [](const HangFacts &f) { return !f.exit_begun.empty(); },
+     [](const HangFacts &f) { return f.exit_sureness; },
+     [](const HangFacts &f) {
+       return fmt::format("The process is ending ({}), but waits for {}: the thread that runs it {}{}. {}",
+                          f.exit_begun, f.is_exit_handler ? "a handler of AppDomain.ProcessExit" : "a finalizer",
+                          f.exit_place, f.exit_lock_holder.empty() ? "" : "; " + f.exit_lock_holder + " has that lock",
+                          f.exit_sureness == Sureness::possible ? "That is a hang only if this never ends."
+                                                                : "The process stays until it goes on.");
+     }},
     // Only one finalizer runs at a time, so all others wait for what it waits for.
     {"finalizer_blocked", "stack",
-     [](const HangFacts &f) { return f.is_finalizer_waiting && f.finalizer_objects >= least_elements; },
+     [](const HangFacts &f) {
+       return f.is_finalizer_waiting && f.finalizer_objects >= least_elements && f.exit_begun.empty();
+     },
      [](const HangFacts &f) { return f.finalizer_lock_holder.empty() ? Sureness::probable : Sureness::certain; },
      [](const HangFacts &f) {
        return fmt::format(

@@ -32,6 +32,12 @@ struct HangFacts {
   bool are_threads = false, are_calls = false;
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
+  // Events that nobody can signal any more, although threads wait for them: how many threads wait for the first of
+  // them, how many other events there are, and the first in words: where a waiting thread stands ("waits for a
+  // countdown in Shop.Press.Print"), the thread's name, the type, and which signals are missing ("1 of 10 signals is
+  // missing"; empty: the only one).
+  u64 lost_waiters = 0, lost_others = 0;
+  std::string lost_thread, lost_place, lost_type, lost_missing;
   // The lock with most waiters whose owner, or whose readers, may still release it: how many wait, for which lock, who
   // has or reads it, and where that thread stands.
   u64 contenders = 0;
@@ -44,6 +50,12 @@ struct HangFacts {
   bool is_finalizer_waiting = false;
   std::string finalizer_lock_holder;
   std::optional<u64> finalizer_os_id; // of that thread
+  // The end of the process, if it waits: how it began ("thread Stopper called Environment.Exit in Shop.Host.Stop";
+  // empty: the process does not end), whether for a handler of ProcessExit or for a finalizer, where the thread that
+  // runs it stands, and who has the lock that this thread waits for.
+  std::string exit_begun, exit_place, exit_lock_holder;
+  bool is_exit_handler = false;
+  Sureness exit_sureness = Sureness::probable;
   PoolStands pool;
   // The place of the largest group of threads in one state ("700 sleep, in Shop.Poller.Run"), and the place of the
   // thread that runs finalizers ("waits for an event in Shop.Handle.Finalize"). Empty: unknown, or it runs none.

@@ -1,5 +1,5 @@
-// What `report` finds of leaks that few bytes make: open handles and emitted assemblies, in numbers that just are a
-// finding, and in numbers that just are none.
+// What `report` finds of leaks that few bytes make: open handles, emitted assemblies and interned strings, in numbers
+// that just are a finding, and in numbers that just are none.
 #include "support/library_heap.h"
 #include "support/opened.h"
 
@@ -95,6 +95,41 @@ TEST(Findings, EmittedAssemblies) {
   EXPECT_EQ(found_of_emitted("Rules", 100, 1),
             "probable 100: 100 assemblies called Rules were made at run time, and stay until the program ends: the "
             "program makes one again and again. Make it once, or with AssemblyBuilderAccess.RunAndCollect.\n");
+}
+
+// A process with an array of the runtime's that refers to interned strings. `place`: the generation of the array;
+// `also_held`: so many of the strings are in an array of the program's, too.
+std::string found_of_interned(const HeapShape &shape, u64 count, GCSegmentGeneration place, u64 also_held = 0) {
+  LibraryHeap s(shape);
+  SegmentWriter &segment = place == GCSegmentGeneration::gen2 ? s.old : s.heap.segment(place);
+  const Address table = segment.object(s.heap.object_array_type, count + 2);
+  std::vector<Address> held;
+  for (u64 i = 0; i < count; ++i) {
+    const Address one = s.old.string("name");
+    segment.store(table + (2 + i) * s.p, one, s.p);
+    if (i < also_held)
+      held.push_back(one);
+  }
+  segment.store(table + (2 + count) * s.p, s.old.object(s.heap.object_type), s.p); // no string
+  s.heap.gc.handles = {{.type = HandleType::strong, .object = table},
+                       {.type = HandleType::pinned, .object = s.array(held)}};
+  return findings_of_kind(s.heap, "interned_strings");
+}
+
+TEST(Findings, InternedStrings) {
+  using enum GCSegmentGeneration;
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    const std::string found = found_of_interned(shape, 10'000, poh);
+    EXPECT_TRUE(found.starts_with("probable 10000: 10,000 strings (")) << found;
+    EXPECT_NE(
+        found.find(") are interned, and nothing else holds them: string.Intern keeps each until the process ends."),
+        found.npos)
+        << found;
+  }
+  EXPECT_EQ(found_of_interned({}, 9'999, poh), "");
+  EXPECT_EQ(found_of_interned({}, 10'000, poh, 1), ""); // one of them is used
+  EXPECT_EQ(found_of_interned({}, 10'000, gen2), "");   // an array of the program's
 }
 
 } // namespace

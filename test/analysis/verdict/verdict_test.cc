@@ -331,6 +331,46 @@ TEST(Verdict, ManyBeforeALock) {
   EXPECT_EQ(first_hang(f).rule, "");
 }
 
+TEST(Verdict, ASignalThatNobodyCanGive) {
+  HangFacts f;
+  EXPECT_EQ(first_hang(f).rule, "");
+  f.lost_waiters = 1, f.lost_thread = "Joiner", f.lost_place = "waits for a countdown in Shop.Press.Await";
+  f.lost_type = "CountdownEvent", f.lost_missing = "1 of 10 signals is missing";
+  EXPECT_EQ(first_hang(f).rule, "lost_signal");
+  EXPECT_EQ(first_hang(f).sureness, Sureness::probable);
+  EXPECT_EQ(first_hang(f).text,
+            "Thread Joiner waits for a countdown in Shop.Press.Await: 1 of 10 signals is missing, and nothing else in "
+            "the process refers to the CountdownEvent, so nobody can signal it. Perhaps the code that was to do so "
+            "ended with an exception.");
+  f.lost_waiters = 2, f.lost_others = 3, f.lost_missing = "";
+  EXPECT_EQ(first_hang(f).text,
+            "2 threads wait for one CountdownEvent; thread Joiner waits for a countdown in Shop.Press.Await: it is not "
+            "set, and nothing else in the process refers to the CountdownEvent, so nobody can signal it. Perhaps the "
+            "code that was to do so ended with an exception. The same is true of 3 more.");
+}
+
+TEST(Verdict, AnEndThatWaits) {
+  HangFacts f;
+  f.exit_place = "waits for a lock in Shop.Printout.Finalize";
+  EXPECT_EQ(first_hang(f).rule, "");
+  f.exit_begun = "thread Stopper called Environment.Exit in Shop.Stop";
+  f.exit_lock_holder = "thread Stopper", f.exit_sureness = Sureness::certain;
+  f.finalizer_objects = 9999, f.is_finalizer_waiting = true; // the same thread's
+  ASSERT_EQ(judge_hangs(f).size(), 1u);
+  EXPECT_EQ(first_hang(f).rule, "exit_blocked");
+  EXPECT_EQ(first_hang(f).sureness, Sureness::certain);
+  EXPECT_EQ(
+      first_hang(f).text,
+      "The process is ending (thread Stopper called Environment.Exit in Shop.Stop), but waits for a finalizer: the "
+      "thread that runs it waits for a lock in Shop.Printout.Finalize; thread Stopper has that lock. The process "
+      "stays until it goes on.");
+  f.exit_begun = "Main has returned", f.exit_place = "sleeps in Shop.Journal.OnExit", f.exit_lock_holder = "";
+  f.is_exit_handler = true, f.exit_sureness = Sureness::possible;
+  EXPECT_EQ(first_hang(f).text,
+            "The process is ending (Main has returned), but waits for a handler of AppDomain.ProcessExit: the thread "
+            "that runs it sleeps in Shop.Journal.OnExit. That is a hang only if this never ends.");
+}
+
 TEST(Verdict, DeadlocksComeFirst) {
   HangFacts f;
   EXPECT_EQ(first_hang(f).rule, "");

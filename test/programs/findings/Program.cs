@@ -326,6 +326,18 @@ namespace Shop
             kept.Add(GC.GetGCMemoryInfo());
         }
 
+        // Healthy: the program refers to them, too.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Intern()
+        {
+            for (int i = 0; i < 15000; ++i)
+            {
+                string name = string.Intern($"customer-{i * 7919}");
+                if (isHealthy)
+                    kept.Add(name);
+            }
+        }
+
         static readonly List<GCHandle> pins = new();
 
         // Every pinned array keeps a hole of 4,000 bytes from being closed.
@@ -485,6 +497,13 @@ namespace Shop
             {
                 "finalizer_blocked" => Finalizers,
                 "lock_contended" => Contended,
+                "exit_blocked" => () => Exits.Handler(isHealthy),
+                "exit_blocked:main" => () => Exits.Journal(isHealthy),
+                "exit_blocked:finalizer" => () => Exits.Finalizer(isHealthy),
+                "interned_strings" => Intern,
+                "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
+                "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
+                "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),
                 "root_scope" => RootScope,
                 "open_scopes" => OpenScopes,
                 "many_timers" => Timers,
@@ -513,6 +532,8 @@ namespace Shop
             way();
             Thread.Sleep(300);
             Truth.Print("\"said\": {}");
+            if (arguments[0] == "exit_blocked:main" && !isHealthy)
+                return; // and the process should end
             Truth.Wait();
             GC.KeepAlive(kept);
         }

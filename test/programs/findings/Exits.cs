@@ -1,0 +1,68 @@
+using System;
+using System.Runtime.CompilerServices;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Shop
+{
+    // A journal that is to be written before the process ends.
+    sealed class Journal
+    {
+        readonly TaskCompletionSource written = new();
+        public void OnExit(object sender, EventArgs arguments) => written.Task.Wait();
+    }
+
+    sealed class Printout
+    {
+        ~Printout() { lock (Exits.paper) { } }
+    }
+
+    static class Exits
+    {
+        internal static readonly object paper = new();
+
+        // Healthy: a thread waits in the same method, but the process does not end.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static void Handler(bool isHealthy)
+        {
+            var journal = new Journal();
+            AppDomain.CurrentDomain.ProcessExit += journal.OnExit;
+            Start(isHealthy ? () => journal.OnExit(null, null) : Stop);
+        }
+
+        // Main returns, unless it is healthy.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static void Journal(bool isHealthy)
+        {
+            var journal = new Journal();
+            if (!isHealthy)
+                AppDomain.CurrentDomain.ProcessExit += journal.OnExit;
+        }
+
+        // Healthy: the thread keeps the lock, but the process does not end.
+        public static void Finalizer(bool isHealthy)
+        {
+            Start(() =>
+            {
+                lock (paper) // taken
+                {
+                    Make();
+                    GC.Collect();
+                    Thread.Sleep(300);
+                    if (!isHealthy)
+                        Stop();
+                    Thread.Sleep(Timeout.Infinite);
+                }
+            });
+            Thread.Sleep(300);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Make() => new Printout();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Stop() => Environment.Exit(0);
+
+        static void Start(Action run) => new Thread(() => run()) { IsBackground = true, Name = "Stopper" }.Start();
+    }
+}
