@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "image/module_image.h"
+#include "runtime/nativeaot/method_table_flags.h"
 
 #include <algorithm>
 
@@ -9,15 +10,8 @@ namespace dnheap {
 
 namespace {
 
-// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. These flags are published by no version. Flags
-// that some version publishes are members, with the values below if the target does not publish them.
-enum : u32 {
-  kind_canonical = 0,
-  kind_parameterized = 0x00020000,
-  has_dispatch_map = 0x00040000,
-  is_dynamic = 0x00080000,
-  has_sealed_slots = 0x00400000,
-};
+// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. Flags that some version publishes are members,
+// with the values below if the target does not publish them.
 enum : u32 {
   usual_has_component_size = 0x80000000, // the low 16 bits are then the component size
   usual_kind_mask = 0x00030000,
@@ -77,7 +71,7 @@ Address RuntimeTypeSystemN1::optional_part(Address mt, u32 flags, unsigned index
   if (!slots || !interfaces)
     return 0;
   Address at = mt + at_.vtable + (u64{*slots} + *interfaces) * p_;
-  if (flags & is_dynamic)
+  if (flags & MethodTableFlags::is_dynamic)
     return memory_->try_pointer(at + index * p_).value_or(0);
   at += u64{index} * 4;
   std::optional<u32> distance = memory_->try_load<u32>(at);
@@ -114,16 +108,17 @@ std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::series_of(Address 
 // True for System.Object, or a type with the same form.
 bool RuntimeTypeSystemN1::is_root(Address mt) const {
   const std::optional<u32> flags = mt ? load(mt, at_.flags) : std::nullopt;
-  return flags && related(mt) == 0 && (*flags & kind_mask_) == kind_canonical && load(mt, at_.base_size) == 3 * p_ &&
-         has_module(mt, *flags);
+  return flags && related(mt) == 0 && (*flags & kind_mask_) == MethodTableFlags::kind_canonical &&
+         load(mt, at_.base_size) == 3 * p_ && has_module(mt, *flags);
 }
 
 // Every type has the hash of its name, so this type can be identified without metadata.
 bool RuntimeTypeSystemN1::is_continuation_parent(Address mt) const {
   const std::optional<u32> flags = mt ? load(mt, at_.flags) : std::nullopt, hash = load(mt, at_.hash);
   const std::vector<Series> next = flags ? series_of(mt, load(mt, at_.base_size).value_or(0)) : std::vector<Series>();
-  return flags && hash && (*flags & kind_mask_) == kind_canonical && has_module(mt, *flags) && is_root(related(mt)) &&
-         load(mt, at_.base_size) == 4 * p_ + 8 && next.size() == 1 && next[0].offset == p_ && next[0].size == p_ &&
+  return flags && hash && (*flags & kind_mask_) == MethodTableFlags::kind_canonical && has_module(mt, *flags) &&
+         is_root(related(mt)) && load(mt, at_.base_size) == 4 * p_ + 8 && next.size() == 1 && next[0].offset == p_ &&
+         next[0].size == p_ &&
          (hash == continuation_hash(NativeHashing::parts) || hash == continuation_hash(NativeHashing::whole));
 }
 
@@ -149,11 +144,14 @@ std::vector<RuntimeTypeSystemN1::Series> RuntimeTypeSystemN1::made_up_series(Add
 }
 
 Address RuntimeTypeSystemN1::parent_of(Address mt) const {
-  return (load(mt, at_.flags).value_or(kind_parameterized) & kind_mask_) == kind_canonical ? related(mt) : 0;
+  return (load(mt, at_.flags).value_or(MethodTableFlags::kind_parameterized) & kind_mask_) ==
+                 MethodTableFlags::kind_canonical
+             ? related(mt)
+             : 0;
 }
 
 Address RuntimeTypeSystemN1::element_of(Address mt) const {
-  return (load(mt, at_.flags).value_or(0) & kind_mask_) == kind_parameterized ? related(mt) : 0;
+  return (load(mt, at_.flags).value_or(0) & kind_mask_) == MethodTableFlags::kind_parameterized ? related(mt) : 0;
 }
 
 std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const {
@@ -162,7 +160,8 @@ std::optional<ObjectLayout> RuntimeTypeSystemN1::object_layout(Address mt) const
     return std::nullopt;
   u32 component = *flags & has_component_size_ ? *flags & 0xffff : 0;
   u32 kind = *flags & kind_mask_;
-  bool is_object = kind == kind_canonical || (kind == kind_parameterized && *flags & has_component_size_);
+  bool is_object = kind == MethodTableFlags::kind_canonical ||
+                   (kind == MethodTableFlags::kind_parameterized && *flags & has_component_size_);
   if (mt != free_ && !(is_object && (has_module(mt, *flags) || is_made_up(mt, *flags, *base))))
     return std::nullopt;
   return ObjectLayout{*base, component, mt != free_ && (*flags & has_pointers_) != 0};

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "runtime/nativeaot/method_table_flags.h"
 #include "runtime/nativeaot/runtime_type_system_n1.h"
 
 #include <algorithm>
@@ -9,14 +10,6 @@ namespace dnheap {
 
 namespace {
 
-// MethodTable.Flags: src/coreclr/nativeaot/Runtime/inc/MethodTable.h. These flags are published by no version.
-enum : u32 {
-  kind_canonical = 0,
-  kind_parameterized = 0x00020000,
-  has_dispatch_map = 0x00040000,
-  is_dynamic = 0x00080000,
-  has_sealed_slots = 0x00400000,
-};
 enum : u32 {
   element_boolean = 0x02,
   element_class = 0x14,
@@ -208,11 +201,12 @@ std::string RuntimeTypeSystemN1::array_name(Address mt, u32 flags, unsigned dept
 
 // Returns the places of the definition and of the list of arguments; 0: it is not a generic instantiation.
 RuntimeTypeSystemN1::Instance RuntimeTypeSystemN1::instance_of(Address mt, u32 flags) const {
-  if (!(flags & is_generic_) || (flags & kind_mask_) != kind_canonical)
+  if (!(flags & is_generic_) || (flags & kind_mask_) != MethodTableFlags::kind_canonical)
     return {};
   // The module, the writable data, and the parts that the flags announce lie in front of these two.
   unsigned index = 2;
-  for (u32 flag : {u32{has_dispatch_map}, has_finalizer_, has_optional_fields_, u32{has_sealed_slots}})
+  for (u32 flag : {u32{MethodTableFlags::has_dispatch_map}, has_finalizer_, has_optional_fields_,
+                   u32{MethodTableFlags::has_sealed_slots}})
     index += (flags & flag) != 0;
   Instance out{optional_part(mt, flags, index), optional_part(mt, flags, index + 1), 0};
   out.count = load(out.definition, at_.generic_arity).value_or(0) & arity_mask_;
@@ -232,7 +226,7 @@ std::vector<Address> RuntimeTypeSystemN1::arguments_of(Address mt) const {
       distance = initial_->try_load<u32>(at);
     if (instance.count == 1)
       out.push_back(instance.list);
-    else if (flags & is_dynamic)
+    else if (flags & MethodTableFlags::is_dynamic)
       out.push_back(memory_->try_pointer(instance.list + i * p_).value_or(0));
     else
       out.push_back(distance ? at + static_cast<u64>(i64{static_cast<i32>(*distance)}) : 0);
@@ -242,7 +236,7 @@ std::vector<Address> RuntimeTypeSystemN1::arguments_of(Address mt) const {
 
 std::optional<u32> RuntimeTypeSystemN1::definition_hash(Address mt) const {
   const std::optional<u32> flags = load(mt, at_.flags);
-  if (!flags || (*flags & kind_mask_) == kind_parameterized || !has_module(mt, *flags))
+  if (!flags || (*flags & kind_mask_) == MethodTableFlags::kind_parameterized || !has_module(mt, *flags))
     return std::nullopt;
   const Instance instance = instance_of(mt, *flags);
   return load(instance.count ? instance.definition : mt, at_.hash);
@@ -278,9 +272,9 @@ std::string RuntimeTypeSystemN1::find_name(Address mt, unsigned depth) {
     return fail("types that are not in this dump");
   if (!has_module(mt, *flags))
     return is_made_up(mt, *flags, *base) ? made_up_name(mt, *base) : fail("MethodTables that are not sound");
-  if ((*flags & kind_mask_) == kind_parameterized)
+  if ((*flags & kind_mask_) == MethodTableFlags::kind_parameterized)
     return array_name(mt, *flags, depth);
-  if (*flags & is_generic_ && (*flags & kind_mask_) == kind_canonical)
+  if (*flags & is_generic_ && (*flags & kind_mask_) == MethodTableFlags::kind_canonical)
     return instance_name(mt, *flags, depth);
   std::optional<NativeTypeName> name = definition(mt);
   if (name)
