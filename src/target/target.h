@@ -95,6 +95,14 @@ struct TakenAt {
 };
 const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
 
+// What the system has written down about a process beside its core.
+struct CoreRecord {
+  bool by_attributes = false;      // false: by the file's name
+  std::optional<u64> seconds = {}; // when the process ended, since 1970, UTC
+  std::optional<u64> pid = {}, user = {}, signal = {};
+  std::string name = {}, executable = {}, host = {}; // empty: unknown; `name`: of the process, or of its thread
+};
+
 struct Target {
   // True if contents of objects are zeros, as the core was extracted in that way.
   bool has_blanked_values() const { return extraction && extraction->values_blanked; }
@@ -128,6 +136,7 @@ struct Target {
   Notes notes;
   std::optional<Extraction> extraction;             // everything above describes the original dump
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
+  std::optional<CoreRecord> stored;                 // nullopt: the system has stored no record
 
   Format format() const { return memory.format(); }
   const Module *find_module(Address address) const;
