@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <chrono>
 #include <fmt/format.h>
 
 namespace dnheap {
@@ -75,6 +76,17 @@ std::string printable(std::string_view text, u64 limit) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';
   return out;
+}
+
+std::string utc_text(u64 time, bool compact) {
+  using namespace std::chrono;
+  const sys_seconds at{seconds(time)};
+  const year_month_day date(floor<days>(at));
+  const hh_mm_ss clock(at - floor<days>(at));
+  const char *const dash = compact ? "" : "-", *const colon = compact ? "" : ":";
+  return fmt::format("{:04}{}{:02}{}{:02}T{:02}{}{:02}{}{:02}Z", static_cast<int>(date.year()), dash,
+                     static_cast<unsigned>(date.month()), dash, static_cast<unsigned>(date.day()),
+                     clock.hours().count(), colon, clock.minutes().count(), colon, clock.seconds().count());
 }
 
 } // namespace dnheap

@@ -14,6 +14,8 @@ std::string count_text(u64 count);                 // 46,077,786
 std::string milliseconds_text(u64 ms);             // 250 ms, 95.32 s, 2.5 min, 36 h, 12 d
 std::string lower_case(std::string_view text);     // of ASCII letters
 std::string total_of(u64 count, const char *what); // total of 1 row, total of 1,234 rows: `what` is the singular
+// 2026-11-25T02:10:07Z, 20261125T021007Z; `time` in seconds since 1970
+std::string utc_text(u64 time, bool compact = false);
 
 // Cuts a text longer than `limit` with "…". For names: the writer handles control characters.
 std::string shortened(std::string_view text, u64 limit = 1024);

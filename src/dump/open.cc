@@ -10,6 +10,9 @@
 #include "dump/minidump.h"
 #include "dump/other_files.h"
 #include "dump/records/gcdump.h"
+#include "dump/stored_core.h"
+
+#include <utility>
 
 namespace dnheap {
 
@@ -35,6 +38,11 @@ u64 length_of_dump(Bytes first) {
   return is_gcdump(first) ? ~u64{0} : 0;
 }
 
+// An extracted core, which may keep its dump's name, says itself what the dump was.
+std::optional<CoreRecord> core_record_of(const Target &target, const std::string &path, bool has_name) {
+  return has_name && !target.extraction && target.os == OperatingSystem::linux_os ? core_record(path) : std::nullopt;
+}
+
 std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<const MappedFile> file,
                                     const OpenOptions &options, const Watch &watch, bool has_name = true) {
   std::string note;
@@ -50,6 +58,8 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   }
   auto finished = [&](std::unique_ptr<Target> target) {
     target->path = path;
+    if (std::optional<CoreRecord> record = core_record_of(*target, path, has_name))
+      add_core_record(*target, std::move(*record));
     if (!target->taken && !target->extraction && has_name) // an extracted core is younger than its dump
       if (const std::optional<u64> seconds = modified_at(path))
         target->taken = TakenAt{*seconds, TakenAt::Clock::file};

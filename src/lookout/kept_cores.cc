@@ -2,11 +2,10 @@
 
 #include "base/error.h"
 #include "base/host/host.h"
+#include "base/text.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <fmt/format.h>
 
 namespace dnheap {
 
@@ -52,17 +51,6 @@ bool is_core_name(std::string_view name, std::string_view &ending) {
     return false;
   ending = name;
   return true;
-}
-
-std::string utc_text(u64 time, bool compact) {
-  using namespace std::chrono;
-  const sys_seconds at{seconds(time)};
-  const year_month_day date(floor<days>(at));
-  const hh_mm_ss clock(at - floor<days>(at));
-  const char *const dash = compact ? "" : "-", *const colon = compact ? "" : ":";
-  return fmt::format("{:04}{}{:02}{}{:02}T{:02}{}{:02}{}{:02}Z", static_cast<int>(date.year()), dash,
-                     static_cast<unsigned>(date.month()), dash, static_cast<unsigned>(date.day()),
-                     clock.hours().count(), colon, clock.minutes().count(), colon, clock.seconds().count());
 }
 
 KeptCores::KeptCores(std::string folder, u64 keep) : folder_(std::move(folder)), keep_(keep), lock_(folder_) {

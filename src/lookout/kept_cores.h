@@ -33,6 +33,5 @@ private:
 // True if `name` begins with the name of a core that `watch` made. `ending` receives the rest of the name: files that
 // are still being written have one.
 bool is_core_name(std::string_view name, std::string_view &ending);
-std::string utc_text(u64 time, bool compact = false); // 2026-11-25T02:10:07Z, 20261125T021007Z
 
 } // namespace dnheap

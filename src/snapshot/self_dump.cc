@@ -200,11 +200,19 @@ std::string remedy_for(const std::string &words, const ListeningProcess &process
   return ": " + by_memory.substr(3);
 }
 
+// NativeAOT's runtime says nothing but that it failed (10.0.12). It has no library of its own.
+bool is_refused_by_native_aot(const DiagnosticsReply &reply, u64 pid) {
+  constexpr u32 it_failed = 0x80004005;
+  return reply.error == it_failed && reply.message.empty() && process_text(pid, "maps").has_value() &&
+         folder_of_runtime(pid).empty();
+}
+
 [[noreturn]] void fail_to_dump(const DiagnosticsReply &reply, const ListeningProcess &process) {
   const std::string name = "process " + std::to_string(process.shown_pid());
-  if (reply.error == DiagnosticsReply::not_supported || reply.error == DiagnosticsReply::unknown_command)
+  if (reply.error == DiagnosticsReply::not_supported || reply.error == DiagnosticsReply::unknown_command ||
+      is_refused_by_native_aot(reply, process.pid))
     throw Error(name +
-                " cannot dump itself: its runtime knows no such command (NativeAOT's does not): take a core with "
+                " cannot dump itself: its runtime writes no dumps (NativeAOT's does not): take a core with "
                 "gcore, or read its memory with dnheap -p " +
                 std::to_string(process.shown_pid()));
   std::string words = words_of_createdump(reply.message);

@@ -97,6 +97,14 @@ const char *name_of(TakenAt::Clock clock); // "dump", "file", "now"
 
 struct HeapRecord;
 
+// What the system has written down about a process beside its core.
+struct CoreRecord {
+  bool by_attributes = false;      // false: by the file's name
+  std::optional<u64> seconds = {}; // when the process ended, since 1970, UTC
+  std::optional<u64> pid = {}, user = {}, signal = {};
+  std::string name = {}, executable = {}, host = {}; // empty: unknown; `name`: of the process, or of its thread
+};
+
 struct Target {
   // True if contents of objects are zeros: the core was extracted in that way, or nothing but a listing of objects was
   // opened.
@@ -136,6 +144,7 @@ struct Target {
   // If the source is no memory, but a listing of the heap: `memory` is made of it, and holds references alone.
   std::shared_ptr<const HeapRecord> record;
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
+  std::optional<CoreRecord> stored;                 // nullopt: the system has stored no record
 
   Format format() const { return memory.format(); }
   const Module *find_module(Address address) const;

@@ -87,6 +87,19 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
 }
 
+TEST(Program, InfoShowsWhatTheNameOfAStoredCoreSays) {
+  test::HeapBuilder heap({});
+  heap.segment(GCSegmentGeneration::gen0).string("text");
+  test::TemporaryFolder folder;
+  const std::string core =
+      folder.write("core.shop.1654.0123456789abcdef0123456789abcdef.4711.1764036607000000", test::core_file(heap));
+  const test::RunResult info = dnheap_("info '" + core + "'");
+  EXPECT_EQ(info.exit_code, 0);
+  EXPECT_NE(info.out.find("ended at 2025-11-25T02:10:07Z, shop, process 4711, user 1654; says the file's name"),
+            info.out.npos)
+      << info.out;
+}
+
 TEST(Program, ExtractWritesItsFileAndSaysSo) {
   test::HeapBuilder heap({});
   heap.segment(GCSegmentGeneration::gen0).string("text");

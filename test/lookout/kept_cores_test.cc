@@ -1,5 +1,6 @@
 // The folder of `watch`: no more than so many files, and no other files touched.
 #include "base/error.h"
+#include "base/text.h"
 #include "lookout/kept_cores.h"
 #include "support/run.h"
 

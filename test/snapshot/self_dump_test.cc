@@ -144,8 +144,9 @@ TEST_F(SelfDumps, Failures) {
   says(0x80004005, "[createdump] Could not create output file 'x': Read-only file system (30)\n",
        "name a folder that it may write to with -o");
   says(0x80004005, "[createdump] ptrace(ATTACH, 7) FAILED Operation not permitted (1)\n", "createdump may not trace");
-  says(0x80004005, "", "error 0x80004005");
-  says(DiagnosticsReply::not_supported, "", "its runtime knows no such command");
+  says(0x80070005, "", "error 0x80070005");
+  says(0x80004005, "", "its runtime writes no dumps (NativeAOT's does not)"); // of a process without libcoreclr.so
+  says(DiagnosticsReply::not_supported, "", "its runtime writes no dumps");
   EXPECT_NE(error_of([](Bytes) { return FakePort::ok(); }).find("but there is no dump"), std::string::npos);
   EXPECT_NE(error_of([](Bytes) { return std::vector<std::byte>(40); }).find("does not speak"), std::string::npos);
 }

@@ -47,6 +47,26 @@ std::string code_text(const Runtime &runtime, Notes &notes) {
   return bytes_text(bytes) + " in " + count_text(heaps->size()) + (heaps->size() == 1 ? " heap" : " heaps");
 }
 
+// Returns what systemd-coredump has written down: "2026-11-29T21:45:14Z: /app/shop, process 4711 of user 1654, …".
+std::string stored_text(const CoreRecord &record) {
+  std::string out;
+  const auto add = [&](const std::string &text) { out += (out.empty() ? "" : ", ") + text; };
+  if (record.seconds)
+    add("ended at " + utc_text(*record.seconds));
+  if (record.signal)
+    add("by signal " + std::to_string(*record.signal));
+  const std::string &name = record.executable.empty() ? record.name : record.executable;
+  if (!name.empty())
+    add(printable(name, 200));
+  if (record.pid)
+    add("process " + std::to_string(*record.pid));
+  if (record.user)
+    add("user " + std::to_string(*record.user));
+  if (!record.host.empty())
+    add("host " + printable(record.host, 100));
+  return out + (record.by_attributes ? "; says systemd-coredump, in the file's attributes" : "; says the file's name");
+}
+
 report::Table facts_table(const Snapshot &snapshot, report::Answer &answer, const std::string &stress_log) {
   const Target &target = snapshot.target();
   const Heap &heap = snapshot.heap();
@@ -64,6 +84,8 @@ report::Table facts_table(const Snapshot &snapshot, report::Answer &answer, cons
   if (target.extraction)
     add("extracted",
         "by dnheap from " + target.extraction->from + (target.has_blanked_values() ? ", values blanked" : ""));
+  if (target.stored)
+    add("stored", stored_text(*target.stored));
   add("process", target.pid ? std::to_string(target.pid) : "");
   add("program", target.program);
   const bool is_record = target.record != nullptr;

@@ -460,6 +460,11 @@ std::optional<CrashSignal> unhandled_in(const Snapshot &snapshot) {
   return found;
 }
 
+// Returns "; at …", if the system has written that down.
+std::string time_of_end(const Target &target) {
+  return target.stored && target.stored->seconds ? "; at " + utc_text(*target.stored->seconds) : "";
+}
+
 } // namespace
 
 std::optional<Crash> add_crash(const Snapshot &snapshot, report::Answer &answer) {
@@ -468,8 +473,12 @@ std::optional<Crash> add_crash(const Snapshot &snapshot, report::Answer &answer)
     return std::nullopt;
   Ending ending(snapshot, *signal);
   Crash crash = ending.crash();
+  crash.text += time_of_end(snapshot.target());
   answer.lead = crash.text;
-  answer.target.push_back({"crash", ending.facts()});
+  auto facts = ending.facts();
+  if (const std::optional<CoreRecord> &record = snapshot.target().stored; record && record->seconds)
+    facts.push_back({"time", utc_text(*record->seconds)});
+  answer.target.push_back({"crash", std::move(facts)});
   answer.completeness->notes.add_all(ending.notes());
   return crash;
 }

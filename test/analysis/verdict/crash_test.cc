@@ -1,7 +1,9 @@
 // What answers lead with in crash dumps: signals and codes in words, and the exception that the thread had; in every
 // layout. What its stack adds, test/real/crashes.py tells of real ones.
+#include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash_signal.h"
 #include "base/text.h"
+#include "snapshot/snapshot.h"
 #include "support/opened.h"
 #include "support/rows.h"
 
@@ -94,6 +96,27 @@ TEST(Crash, FourVerbsLeadWithIt) {
     const report::Answer answer = answer_of(failed.heap, "threads");
     EXPECT_EQ(answer.lead, "");
     EXPECT_EQ(fact(answer, "cause"), "(none)");
+  }
+}
+
+// systemd-coredump has written down when it was.
+TEST(Crash, TheTimeOfAStoredCore) {
+  Failed failed({}, "System", "ExecutionEngineException");
+  for (const char *name : {"info", "report"}) {
+    SCOPED_TRACE(name);
+    std::unique_ptr<Target> target = failed.heap.target();
+    CoreRecord record;
+    record.seconds = 1764036607;
+    record.name = "sh\nop";
+    target->stored = record;
+    Snapshot snapshot(std::move(target), {});
+    for (const Verb &verb : verbs()) {
+      if (verb.name != std::string_view(name))
+        continue;
+      const report::Answer answer = ask(verb, snapshot, {});
+      EXPECT_NE(answer.lead.find("; at 2025-11-25T02:10:07Z"), answer.lead.npos) << answer.lead;
+      EXPECT_EQ(fact(answer, "time"), "2025-11-25T02:10:07Z");
+    }
   }
 }
 
