@@ -9,7 +9,15 @@ namespace Shop
     sealed class Journal
     {
         readonly TaskCompletionSource written = new();
-        public void OnExit(object sender, EventArgs arguments) => written.Task.Wait();
+        public readonly ManualResetEventSlim Begun = new();
+        public bool IsLast; // nobody else is there to print the truth
+        public void OnExit(object sender, EventArgs arguments)
+        {
+            if (IsLast)
+                Truth.Print("\"said\": {}");
+            Begun.Set();
+            written.Task.Wait();
+        }
     }
 
     sealed class Printout
@@ -28,13 +36,14 @@ namespace Shop
             var journal = new Journal();
             AppDomain.CurrentDomain.ProcessExit += journal.OnExit;
             Start(isHealthy ? () => journal.OnExit(null, null) : Stop);
+            journal.Begun.Wait();
         }
 
         // Main returns, unless it is healthy.
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static void Journal(bool isHealthy)
         {
-            var journal = new Journal();
+            var journal = new Journal { IsLast = true };
             if (!isHealthy)
                 AppDomain.CurrentDomain.ProcessExit += journal.OnExit;
         }

@@ -531,9 +531,9 @@ namespace Shop
             };
             way();
             Thread.Sleep(300);
-            Truth.Print("\"said\": {}");
             if (arguments[0] == "exit_blocked:main" && !isHealthy)
                 return; // and the process should end
+            Truth.Print("\"said\": {}");
             Truth.Wait();
             GC.KeepAlive(kept);
         }
