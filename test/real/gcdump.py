@@ -36,9 +36,10 @@ def run(dnheap, _, major):
         path = pathlib.Path(folder) / "zoo.gcdump"
         with targets.Target("zoo", major) as target:
             asked(collector, "collect", "-p", target.process.pid, "-o", path)
+            core = target.dump("heap", pathlib.Path(folder) / "zoo.core")
         report = asked(collector, "report", path)
         graph = Graph(gcdump.read(path.read_bytes(), ours=False))
-        return types(dnheap, path, graph) + whole(dnheap, path, graph, report) + refusals(dnheap, path)
+        return types(dnheap, path, graph) + whole(dnheap, path, graph, report) + refusals(dnheap, path) + own(dnheap, core, folder)
 
 
 def tool():
@@ -120,6 +121,17 @@ def whole(dnheap, path, graph, report):
         if not answer["completeness"]["complete"]:
             problems.append(f"{verb} is incomplete: {answer['completeness']['notes']}")
     return problems
+
+
+def own(dnheap, core, folder):
+    """What dnheap itself writes has the owners of the dump. The format knows no frozen objects."""
+    path = pathlib.Path(folder) / "own.gcdump"
+    asked(dnheap, "export", core, "--as", "gcdump", "-o", path)
+    before, after = ({row["owner"]: (row["retained"], row["objects"]) for row in
+                      matrix.answer(dnheap, "retained", file, "--plain", "--table", "owners")["tables"]["owners"]
+                      if row["owner"] not in ("(unreachable)", "(frozen)")} for file in (core, path))
+    return [f"{owner} retains {after.get(owner)} in our own file, {before.get(owner)} in the dump"
+            for owner in {*before, *after} if before.get(owner) != after.get(owner)]
 
 
 def refusals(dnheap, path):

@@ -37,11 +37,12 @@ std::vector<GCHeapSegment> RecordedRuntime::heap_segments(Notes &notes) const {
                     .reserved_end = {},
                     .used_end = {}},
                    0});
-  if (!record_.has_generations)
+  if (!record_.has_generations) { // a file with them lists garbage, too
     notes.add(Subject::heap, Effect::none,
               record_.source + " does not say which generation an object is in: all count as gen2");
-  notes.add(Subject::heap, Effect::none,
-            record_.source + " lists no free room: all that lies between its objects counts as Free");
+    notes.add(Subject::heap, Effect::none,
+              record_.source + " lists no free room: all that lies between its objects counts as Free");
+  }
   return out;
 }
 
