@@ -13,6 +13,7 @@
 #include "support/eh_frame_writer.h"
 #include "support/lz4.h"
 #include "support/minidump_writer.h"
+#include "support/nettrace_writer.h"
 #include "support/opened.h"
 #include "support/pe_writer.h"
 #include "support/xz.h"
@@ -111,6 +112,8 @@ void add_windows(Seeds &seeds) {
     }
   for (bool wide : {true, false})
     seeds.add("pe_fuzz", PeWriter{.wide = wide}.write());
+  for (u32 pointer_size : {4u, 8u})
+    seeds.add("nettrace_fuzz", listed_heap({}, pointer_size).finished());
   for (u32 version : {1u, 2u, 6u}) {
     BundleWriter bundle{.program = std::vector<std::byte>(64), .version = version};
     bundle.files = {{.path = "a.dll", .bytes = PeWriter().write()}, {.path = "b.json", .bytes = {std::byte{'{'}}}};

@@ -41,6 +41,7 @@ struct Options {
   bool extract = false;              // collect: make a small core of it
   std::string html;                  // report: file to write the page to instead
   bool perf = false, progress = true, strict = false;
+  bool by_port = false; // a live process's GC lists the objects, over the diagnostics port
 };
 
 // Returns "usage: dnheap show TARGET ADDR [options]".
