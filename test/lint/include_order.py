@@ -31,7 +31,7 @@ BELOW = {
 ORDER = {
     "base": ". host",
     "algorithms": ". paths",
-    "dump": "decoders . live",
+    "dump": "decoders records . live",
     "snapshot": "files .",
     "analysis": ". process names shapes objects native threads waits sampling filters owners waste verdict export records inspectors findings sql verbs/tables verbs",
     "cli": "options . shell",
