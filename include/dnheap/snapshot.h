@@ -50,6 +50,7 @@ struct OpenOptions {
   std::optional<std::uint32_t> runtime = {};    // the runtime to use, counted from 1, if a process has several
   bool record_reads = false;                    // for the verb `extract`
   bool standard_input = false;                  // "-" as a path is the dump that standard input holds
+  bool by_port = false; // a live process's GC lists the objects over the diagnostics port, after a full collection
   Progress *progress = nullptr;
 };
 
@@ -75,6 +76,8 @@ public:
   // Attaches to a process on this machine (Linux). The process stands still until release_process(), or until the
   // Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied, and the
   // process goes on.
+  // With OpenOptions::by_port no tracer stops it, and nothing is copied: its GC lists objects, types and roots;
+  // contents of objects and threads are unknown then.
   static Snapshot attach(std::uint64_t pid, const OpenOptions &options = {});
   Snapshot(Snapshot &&) noexcept;
   Snapshot &operator=(Snapshot &&) noexcept;

@@ -32,6 +32,8 @@ struct Verb {
   std::string_view format = {};                    // the default format of its answers; empty: any
   bool makes_file = false;                         // needs Question::output
   bool records_reads = false;                      // needs OpenOptions::record_reads
+  // Needs contents of objects, or threads: a .gcdump, or a process opened with OpenOptions::by_port, has neither.
+  bool needs_memory = false;
 };
 
 // In the order of the program's help. The program uses the first one if only a dump is given.

@@ -66,6 +66,17 @@ void let_process_go(Snapshot &snapshot, const Question &question, report::Answer
   }
 }
 
+// Says how long the process stood still so that its GC could list the objects; the next command lists them again.
+void add_pause_of_listing(const Snapshot &snapshot, report::Answer &answer) {
+  const std::shared_ptr<const HeapRecord> &record = snapshot.target().record;
+  if (record && record->paused_seconds) {
+    answer.headline.facts += fmt::format(", paused {:.0f} ms", std::ceil(*record->paused_seconds * 1000));
+    answer.target.push_back({"paused_ms", *record->paused_seconds * 1000});
+  }
+  if (snapshot.options().by_port && answer.next_command.find("--pid=") != std::string::npos)
+    answer.next_command += " --by-port";
+}
+
 } // namespace
 
 void check_words(const Verb &verb, const Question &question) {
@@ -119,6 +130,7 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
     return out;
   });
   let_process_go(snapshot, question, answer);
+  add_pause_of_listing(snapshot, answer);
   return answer;
 }
 

@@ -103,6 +103,7 @@ SnapshotOptions State::inner(const OpenOptions &options) {
   out.runtime = options.runtime;
   out.record_reads = options.record_reads;
   out.standard_input = options.standard_input;
+  out.by_port = options.by_port;
   out.watch = watch(options.progress);
   return out;
 }

@@ -45,6 +45,7 @@ Verb outer(const dnheap::Verb &of) {
     out.format = of.format;
   out.makes_file = of.makes_file;
   out.records_reads = of.records_reads;
+  out.needs_memory = of.needs_process;
   return out;
 }
 

@@ -41,9 +41,10 @@ cli::Options question(const Opened &opened, std::vector<std::string> words) {
   words.insert(words.begin() + 1, opened.target);
   cli::Options out = parsed(std::move(words));
   if (!out.module_folders.empty() || !out.temp_dir.empty() || out.max_memory || out.runtime || out.threads ||
-      out.target != opened.target || !out.pause)
-    throw UsageError("--pid, --no-pause, --modules, --runtime, --threads, --temp-dir and --max-memory are set when the "
-                     "snapshot is opened: see dnheap_options");
+      out.target != opened.target || !out.pause || out.by_port)
+    throw UsageError(
+        "--pid, --no-pause, --by-port, --modules, --runtime, --threads, --temp-dir and --max-memory are set when the "
+        "snapshot is opened: see dnheap_options");
   return out;
 }
 

@@ -27,6 +27,7 @@ explore::ExploreOptions explore_options(const Options &options, Progress &progre
   out.runtime = options.runtime;
   out.max_memory = options.max_memory;
   out.pause = options.pause;
+  out.by_port = options.by_port;
   out.values = options.question.values;
   out.should_end = [&] { return progress.now().is_cancelled; };
   return out;

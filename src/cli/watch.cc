@@ -21,6 +21,8 @@ int watch(const Options &options, Progress &progress) {
   out.every = options.every;
   out.again = options.again;
   out.no_values = options.question.no_values;
+  if (options.by_port)
+    throw UsageError("--by-port: watch writes cores of the process, and has to stop it for that");
   out.open = open_options(options, progress);
   if (!options.targets.empty())
     throw UsageError("watch needs -p PID: it looks at a running process, not at a file");

@@ -24,6 +24,7 @@ std::unique_ptr<Snapshot> open(const ExploreOptions &of, Progress &progress) {
   options.temp_dir = of.temp_dir;
   options.threads = of.threads;
   options.pause = of.pause;
+  options.by_port = of.by_port;
   options.max_memory = of.max_memory;
   options.runtime = of.runtime;
   options.watch.progress = &progress;

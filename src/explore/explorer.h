@@ -26,6 +26,7 @@ struct ExploreOptions {
   std::optional<std::uint32_t> runtime;
   std::uint64_t max_memory = 0;
   bool pause = true;
+  bool by_port = false;           // the process's GC lists its objects
   bool values = false;            // show contents of strings and fields
   std::optional<Earlier> against; // the dump to compare with
   std::uint16_t port = 0;         // 0: any free port

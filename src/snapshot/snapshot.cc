@@ -6,6 +6,7 @@
 #include "base/host/mapping_faults.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "dump/live/port_heap.h"
 #include "dump/open.h"
 #include "objects/live.h"
 #include "objects/object_finder.h"
@@ -99,6 +100,12 @@ std::unique_ptr<Snapshot> Snapshot::open(const std::string &path, const Snapshot
 }
 
 std::unique_ptr<Snapshot> Snapshot::attach(u64 pid, const SnapshotOptions &options) {
+  if (options.by_port)
+    return std::make_unique<Snapshot>(
+        open_port_heap(pid, {.threads = options.threads ? options.threads : processor_count(),
+
+                             .watch = options.watch}),
+        options);
   constexpr int most_attempts = 10;
   constexpr auto longest_wait = std::chrono::seconds(5);
   const auto begin = std::chrono::steady_clock::now();

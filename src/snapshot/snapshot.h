@@ -40,6 +40,7 @@ struct SnapshotOptions {
   std::optional<u32> runtime;              // the runtime to use, counted from 1, if a process has several
   bool record_reads = false;               // for extract_core(): see snapshot/extract.h
   bool standard_input = false;             // the path "-" is the dump that standard input holds
+  bool by_port = false;                    // a live process's GC lists the objects over the diagnostics port
   RuntimeHints hints;
   Watch watch;
 };
@@ -51,7 +52,8 @@ public:
   // Attaches to a process on this machine (Linux). The process stands still until AttachedProcess::release(), or until
   // the Snapshot is destroyed. As soon as the objects' numbers are asked for (index), all its memory is copied and it
   // goes on. If the GC is at work, the process is released and stopped again, for a few seconds at most. From then on
-  // use the Snapshot from this thread only.
+  // use the Snapshot from this thread only. With options.by_port the process makes a full collection instead, lists its
+  // objects, and goes on before this returns; nothing is attached.
   static std::unique_ptr<Snapshot> attach(u64 pid, const SnapshotOptions &options = {});
   // Attaches to a process that stands still only while its registers, the used ends of its stacks, and the memory in
   // `needed` are copied. The rest is read later, as it is then: for questions about stacks.

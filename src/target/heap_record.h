@@ -4,6 +4,7 @@
 #pragma once
 #include "base/integers.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,8 @@ struct HeapRecord {
   bool has_generations = false;  // false: the listing says nothing about generations
   // References that an object has beyond those for which it has room: (object, target).
   std::vector<std::pair<Address, Address>> hidden;
+  // How long the process stood still for the listing; nullopt: it did not, or nothing is known.
+  std::optional<double> paused_seconds = {};
 
   // Returns the number of the type with that MethodTable; types.size() if there is none.
   u64 type_at(Address method_table) const {

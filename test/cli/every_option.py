@@ -130,7 +130,7 @@ def check_verb(asked, verb, folder):
                   for word in ([f"--{name}", VALUES[name]] if listed[name] else [f"--{name}"])]
         asked.run(verb, *base, *subject, *unseen, *(extra or ["--output", f"{folder}/answer"]), "--format", "json")
         for name, takes_value in listed.items():
-            if name in {"help", "version", "pid", "no-pause", "table"} | UNSEEN:
+            if name in {"help", "version", "pid", "no-pause", "by-port", "table"} | UNSEEN:
                 continue
             if verb == "export" and name in ("as", "around", "limit", "depth"):
                 continue

@@ -36,6 +36,12 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
       "stat core --format xml", 2,
       "--format: 'xml' is none of text, json, csv, markdown, junit, github, ndjson, addresses, folded, speedscope");
   expect_error("stat core --no-pause", 2, "--no-pause needs a live process: --pid PID");
+  expect_error("stat core --by-port", 2, "--by-port needs a live process: --pid PID");
+  expect_error("stat -p 2147483640 --by-port --no-pause", 2,
+               "--by-port and --no-pause exclude each other: the process collects, and stands still meanwhile");
+  expect_error("threads -p 2147483640 --by-port", 2,
+               "'threads' does not take --by-port: the GC lists objects with their types, sizes and references, and "
+               "roots, but neither contents of objects nor threads");
   expect_error("ps core", 2, "usage: dnheap ps [options]: it takes no target");
   expect_error("completion", 2, "for which shell? usage: dnheap completion SHELL [options]");
   expect_error("completion tcsh", 2,

@@ -93,7 +93,7 @@ std::vector<std::byte> join(std::vector<std::byte> a, const std::vector<std::byt
   return a;
 }
 
-constexpr std::string_view closing = "; dnheap opens ELF cores, Mach-O cores and Windows minidumps (plain, .zst, .gz, .xz, .lz4)";
+constexpr std::string_view closing = "; dnheap opens ELF cores, Mach-O cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)";
 
 TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   auto expected = [](const char *what) { return "not a dump: " + std::string(what) + std::string(closing); };

@@ -15,6 +15,7 @@
 #include "support/lz4.h"
 #include "support/macho_core_writer.h"
 #include "support/minidump_writer.h"
+#include "support/nettrace_writer.h"
 #include "support/opened.h"
 #include "support/pdb_writer.h"
 #include "support/pe_writer.h"
@@ -117,6 +118,8 @@ void add_windows(Seeds &seeds) {
   PdbWriter pdb;
   pdb.symbols = {{1, 0x40, "first"}, {1, 0x200, "?second@Shop@@YAXXZ"}};
   seeds.add("pdb_fuzz", pdb.write());
+  for (u32 pointer_size : {4u, 8u})
+    seeds.add("nettrace_fuzz", listed_heap({}, pointer_size).finished());
   for (u32 version : {1u, 2u, 6u}) {
     BundleWriter bundle{.program = std::vector<std::byte>(64), .version = version};
     bundle.files = {{.path = "a.dll", .bytes = PeWriter().write()}, {.path = "b.json", .bytes = {std::byte{'{'}}}};

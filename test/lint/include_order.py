@@ -31,7 +31,7 @@ BELOW = {
 ORDER = {
     "base": ". host",
     "algorithms": ". paths",
-    "dump": "decoders . live",
+    "dump": "decoders records . live",
     "snapshot": "files .",
     "report": ". formats",
     "analysis": ". process names shapes objects native threads waits sampling filters owners suspects waste verdict export records inspectors findings sql verbs/tables verbs verbs/groups",
@@ -56,13 +56,14 @@ ROOMS = {
     "coreclr": "coreclr/types coreclr/code coreclr/threads coreclr/statics compiled vm",
     "nativeaot": "compiled",
     "corert": "",
+    "recorded": "",
     "describe": "vm gc layout layout/coreclr layout/nativeaot coreclr coreclr/types coreclr/threads nativeaot",
 }
 
 # Of the seam, only what chooses a reader or a runtime knows rooms.
 SEAM = {
     "runtime/gc.cc": "gc",
-    "runtime/find.cc": "describe coreclr corert nativeaot",
+    "runtime/find.cc": "describe coreclr corert nativeaot recorded",
 }
 
 

@@ -163,6 +163,10 @@ const Option own_options[] = {
     {"no-pause", 0, nullptr, Needs::target,
      "with --pid: let the process run on; memory that it changes meanwhile may be wrong",
      [](Options &o, std::string_view) { o.pause = false; }},
+    {"by-port", 0, nullptr, Needs::target,
+     "with --pid: have the process's GC list its objects over the diagnostics port, after a full collection: needs no "
+     "right to trace, and copies nothing; contents of objects and threads are unknown",
+     [](Options &o, std::string_view) { o.by_port = true; }},
     {"threads", 0, "N", Needs::target, "threads to use (default: one per processor)", set_threads},
     {"max-memory", 0, "SIZE", Needs::nothing, "give up rather than use more memory than this",
      [](Options &o, std::string_view v) { o.max_memory = size_of_option("--max-memory", v); }},

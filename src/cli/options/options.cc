@@ -209,6 +209,14 @@ private:
       options_.target = "--pid=" + std::to_string(*options_.process);
     else if (!options_.pause)
       throw UsageError("--no-pause needs a live process: --pid PID");
+    else if (options_.by_port)
+      throw UsageError("--by-port needs a live process: --pid PID");
+    if (options_.by_port && (options_.verb->needs_memory || options_.verb->needs_process))
+      throw UsageError(in_quotes(options_.verb->name) +
+                       " does not take --by-port: the GC lists objects with their types, sizes and references, and "
+                       "roots, but neither contents of objects nor threads");
+    if (options_.by_port && !options_.pause)
+      throw UsageError("--by-port and --no-pause exclude each other: the process collects, and stands still meanwhile");
   }
 
   // A socket stands for the process. Other verbs refuse these options later.
@@ -347,6 +355,7 @@ OpenOptions open_options(const Options &options, Progress &progress) {
   out.record_reads = options.verb->records_reads;
   out.standard_input = std::ranges::count(options.targets, "-") == 1;
   out.pause = options.pause;
+  out.by_port = options.by_port;
   out.max_memory = options.max_memory;
   out.progress = &progress;
   return out;

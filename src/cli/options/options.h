@@ -43,6 +43,7 @@ struct Options {
   u64 wait = 300;                    // collect: seconds, for a runtime to connect
   std::string html;                  // report: file to write the page to instead
   bool perf = false, progress = true, strict = false;
+  bool by_port = false; // a live process's GC lists the objects, over the diagnostics port
 };
 
 // Returns "usage: dnheap show TARGET ADDR [options]".

@@ -101,7 +101,7 @@ TEST(ModuleFiles, WrongFilesAreRejectedWithTheReason) {
   EXPECT_EQ(target->provenance[0].outcome, Outcome::rejected);
   EXPECT_EQ(target->provenance[0].reason, "build id 09090909 is not the dump's 01020304");
   EXPECT_EQ(target->provenance[1].outcome, Outcome::rejected);
-  EXPECT_EQ(target->provenance[1].reason, "not an ELF library");
+  EXPECT_EQ(target->provenance[1].reason, "not an ELF or Mach-O library");
   EXPECT_FALSE(dump.has_descriptor(*target));
   EXPECT_EQ(target->memory.size(), dump.heap.target()->memory.size());
 

@@ -1,0 +1,28 @@
+// What something that listens on a diagnostics port may send as events of a GC.
+#include "base/error.h"
+#include "dump/records/heap_events.h"
+#include "dump/records/heap_layout.h"
+
+#include <algorithm>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  using namespace dnheap;
+  const Bytes bytes = std::as_bytes(std::span(data, size));
+  HeapEvents events;
+  NettraceParser *from = nullptr;
+  NettraceParser parser(
+      [&](const NettraceEvent &event) { events.take(event, from->pointer_size(), from->ticks_per_second()); });
+  from = &parser;
+  try {
+    constexpr std::size_t part = 1000;
+    for (std::size_t at = 0; at < size; at += part)
+      parser.feed(bytes.subspan(at, std::min(part, size - at)));
+    events.check();
+    Target target;
+    HeapRecord record;
+    events.fill(record);
+    lay_out_heap(events.listed(), Format{parser.pointer_size(), ByteOrder::little}, 1, {}, target, record);
+  } catch (const Error &) {
+  }
+  return 0;
+}
