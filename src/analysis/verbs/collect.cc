@@ -94,8 +94,8 @@ std::string file_to_collect(const ListeningProcess &process, const CollectingOpt
 
 // Says more than a missing socket does.
 void check_is_dotnet(u64 pid) {
-  const std::optional<std::string> maps = process_text(pid, "maps");
-  if (maps && !maps->empty() && !has_dotnet(pid, *maps))
+  const std::optional<std::vector<std::string>> files = loaded_files(pid);
+  if (files && !files->empty() && !has_dotnet(pid, *files))
     throw Error(fmt::format("process {} is no .NET process: dnheap ps lists those that are", pid));
 }
 

@@ -85,8 +85,6 @@ constexpr int without_signal = 0;
 
 } // namespace
 
-bool LocalSocket::is_supported() { return true; }
-
 std::optional<LocalSocket> LocalSocket::connect(const std::string &path, double seconds, std::error_code &error) {
   const int folder = folder_of_long(path);
   sockaddr_un address = {};
