@@ -46,7 +46,7 @@ dotnet tool install -g dnheap
 dnheap report core.1234
 ```
 
-Reads the managed heap of .NET 8 to 11 processes out of Linux and macOS cores and Windows minidumps, and, on Linux, of processes that run.
+Reads the managed heap of .NET 8 to 11 processes out of Linux and macOS cores and Windows minidumps, and of processes that run on Linux and Windows.
 `dnheap --help` lists its verbs. This is the native program, as one file; the .NET SDK 10 or newer installs it.
 """
 

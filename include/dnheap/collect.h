@@ -1,6 +1,6 @@
 // collect(): has a running .NET process write a dump of itself. The process is asked on its diagnostics port, which
-// takes no right but the process's own user: where nobody may trace, and without the SDK. Linux. The process stands
-// still while its runtime's createdump reads it, and waits for as long as that takes.
+// takes no right but the process's own user: where nobody may trace, and without the SDK. Linux, Windows. The process
+// stands still while its runtime's createdump reads it, and waits for as long as that takes.
 #pragma once
 #include "dnheap/answer.h"
 #include "dnheap/snapshot.h"

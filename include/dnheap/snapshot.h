@@ -73,8 +73,8 @@ class Snapshot {
 public:
   // Cheap: maps the file and reads its headers; decompresses it if necessary.
   static Snapshot open(const std::string &path, const OpenOptions &options = {});
-  // Attaches to a process on this machine (Linux). The process stands still until release_process(), or until the
-  // Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied, and the
+  // Attaches to a process on this machine (Linux, Windows). The process stands still until release_process(), or until
+  // the Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied, and the
   // process goes on.
   // With OpenOptions::by_port no tracer stops it, and nothing is copied: its GC lists objects, types and roots;
   // contents of objects and threads are unknown then.

@@ -1,6 +1,7 @@
 #include "dump/minidump.h"
 
 #include "base/text.h"
+#include "dump/context_layout.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -24,20 +25,6 @@ enum Stream : u32 {
   misc_info = 15,
   memory_info_list = 16,
   thread_info_list = 17,
-};
-
-// The offsets in a machine's CONTEXT of the values that a Thread stores.
-struct ContextLayout {
-  u16 processor; // PROCESSOR_ARCHITECTURE_…
-  Architecture architecture;
-  u8 pointer_size;
-  u16 registers, count; // consecutive general registers
-  u16 instruction_pointer, stack_pointer;
-};
-constexpr ContextLayout contexts[] = {
-    {9, Architecture::x64, 8, 0x78, 17, 0xf8, 0x98},          {12, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100},
-    {0x8003, Architecture::arm64, 8, 0x08, 33, 0x108, 0x100}, // the first number that Breakpad used for arm64
-    {0, Architecture::x86, 4, 0x9c, 11, 0xb8, 0xc4},          {5, Architecture::arm, 4, 0x04, 16, 0x40, 0x38},
 };
 
 struct Platform {
@@ -113,7 +100,7 @@ private:
       throw Error(file_.size() < 4096 ? fmt::format("this minidump is cut off: the file ends at byte {}", file_.size())
                                       : "this minidump does not name its processor (SystemInfoStream)");
     u16 processor = at<u16>(info, 0);
-    for (const ContextLayout &layout : contexts)
+    for (const ContextLayout &layout : context_layouts)
       if (layout.processor == processor)
         context_ = &layout;
     if (!context_)
@@ -195,21 +182,6 @@ private:
       target_.program = text(at<u32>(list, 20)); // the first one is the program
   }
 
-  u64 word(Bytes from, u64 offset) const {
-    Bytes bytes = slice(from, offset, format_.pointer_size);
-    return bytes.empty() ? 0 : load_pointer(bytes.data(), format_);
-  }
-
-  void read_context(Bytes context, Thread &thread) const {
-    u64 end = context_->registers + u64{context_->count} * context_->pointer_size;
-    if (context.size() < end || context.size() < context_->instruction_pointer + 8u)
-      return;
-    thread.instruction_pointer = word(context, context_->instruction_pointer);
-    thread.stack_pointer = word(context, context_->stack_pointer);
-    for (u64 r = 0; r < context_->count; ++r)
-      thread.registers.push_back(word(context, context_->registers + r * context_->pointer_size));
-  }
-
   // Returns the threads whose context the writer could not read, as the dump itself states.
   std::set<u64> threads_without_context() const {
     constexpr u32 invalid_context = 0x10;
@@ -256,7 +228,7 @@ private:
     read_crash(record);
     for (Thread &thread : target_.threads)
       if (thread.id == at<u32>(record, 0) && thread.registers.empty())
-        read_context(located(record, 160), thread);
+        read_context(thread, located(record, 160), *context_);
   }
 
   void read_threads() {
@@ -271,7 +243,7 @@ private:
       if (const u32 place = at<u32>(row, 36))
         add_range(at<u64>(row, 24), at<u32>(row, 32), place);
       if (!invalid.contains(thread.id))
-        read_context(located(row, 40), thread);
+        read_context(thread, located(row, 40), *context_);
       target_.threads.push_back(std::move(thread));
     }
   }

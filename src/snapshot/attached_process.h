@@ -2,7 +2,7 @@
 // of its pages have no memory, and questions that read its memory in any order need a copy. Only the thread that
 // attached to the process may use this.
 #pragma once
-#include "dump/live/linux_process.h"
+#include "dump/live/live_process.h"
 
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@ public:
   void release() { process_.release(); }
   // Returns how long the process stood still; nullopt if it was not stopped.
   std::optional<double> pause_seconds() const { return process_.pause_seconds(); }
-  // Return what LinuxProcess does.
+  // Return what LiveProcess does.
   const std::map<u64, SystemThread> &system_threads() const { return process_.system_threads(); }
   std::vector<std::pair<Address, Address>> fetched() const { return process_.fetched(); }
   // Finds out which pages have memory, swapped out or not. Works only while the process is stopped, or if it never was.
@@ -44,7 +44,7 @@ public:
   std::string copy(const SnapshotOptions &options);
 
 private:
-  LinuxProcess process_;
+  LiveProcess process_;
   bool always_running_;
   std::optional<std::vector<std::pair<Address, Address>>> resident_;
 };

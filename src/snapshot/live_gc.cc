@@ -1,6 +1,6 @@
 #include "snapshot/live_gc.h"
 
-#include "dump/live/linux_process.h"
+#include "dump/live/live_process.h"
 
 #include <chrono>
 #include <thread>
@@ -27,7 +27,7 @@ LiveGc::LiveGc(u64 pid, const SnapshotOptions &options) : pid_(pid), options_(wi
 
 // The GC changes its lists only while it says so (get_gc_structures_valid).
 std::optional<GcFigures> LiveGc::try_to_look() const {
-  LinuxProcess process(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch});
+  LiveProcess process(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch});
   const std::unique_ptr<Target> target = process.take_target();
   const std::unique_ptr<Gc> gc = make_gc(target->memory, descriptor_, options_.hints.gc_readers);
   if (!gc->get_gc_structures_valid())
@@ -45,7 +45,7 @@ std::optional<GcFigures> LiveGc::try_to_look() const {
   }
   // Memory that was read is cached, so a fresh target asks the process anew.
   const std::unique_ptr<Target> after =
-      LinuxProcess(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch}).take_target();
+      LiveProcess(pid_, {.pause = false, .temp_dir = "", .watch = options_.watch}).take_target();
   if (!notes.empty() || !make_gc(after->memory, descriptor_, options_.hints.gc_readers)->get_gc_structures_valid())
     return std::nullopt;
   return out;

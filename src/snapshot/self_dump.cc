@@ -73,8 +73,8 @@ std::string random_name() {
 std::string path_inside(const ListeningProcess &process, const std::string &path) {
   if (!has_own_user(process.pid))
     return {};
-  const std::string root = "/proc/" + std::to_string(process.pid) + "/root";
-  if (path.starts_with(root + "/"))
+  const std::string root = root_folder_of(process.pid);
+  if (!root.empty() && path.starts_with(root + "/"))
     return path.substr(root.size());
   const PortFolder &folder = process.port.folder();
   return sees_file(process.pid, path).value_or(folder.path == folder.inside) ? path : std::string();
@@ -84,7 +84,8 @@ std::unique_ptr<WritingPlace> place_for(const ListeningProcess &process, const N
   const std::string path = std::filesystem::absolute(file.path_for_now()).string();
   if (const std::string inside = path_inside(process, path); !inside.empty()) {
     auto out = std::make_unique<WritingPlace>(path + ".d", inside + ".d", true);
-    out->link_to(path);
+    if (open_files_can_be_written())
+      out->link_to(path);
     return out;
   }
   const PortFolder &folder = process.port.folder();
@@ -119,32 +120,31 @@ std::string version_of(const ListeningProcess &process) {
 
 // Returns the folder of a program that is a single file with CoreCLR in it; empty for others.
 std::string folder_of_single_file(u64 pid) {
-  const std::string program = "/proc/" + std::to_string(pid) + "/exe";
+  const std::string program = program_file(pid);
   const std::shared_ptr<const MappedFile> file = MappedFile::try_open(program);
   constexpr const char *info[] = {"DotNetRuntimeInfo"};
-  std::error_code ignored;
-  return file && exports_any(file->bytes(), info)
-             ? std::filesystem::read_symlink(program, ignored).parent_path().string()
-             : "";
+  if (!file || !exports_any(file->bytes(), info))
+    return "";
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink(program, error); // as /proc has it
+  return (error ? std::filesystem::path(program) : path).parent_path().string();
 }
 
 // Returns the folder where the runtime looks for createdump: the one of its library, or of the program that has the
 // runtime inside. Empty: unknown.
 std::string folder_of_runtime(u64 pid) {
-  const std::string maps = process_text(pid, "maps").value_or("");
-  const std::size_t name = maps.find("/" + std::string(core_clr_on_linux) + "\n");
-  if (name == maps.npos)
-    return folder_of_single_file(pid);
-  const std::size_t line = maps.rfind('\n', name) + 1, path = maps.find('/', line);
-  return path < name ? maps.substr(path, name - path) : std::string();
+  for (const std::string &file : loaded_files(pid).value_or(std::vector<std::string>()))
+    if (const std::string name = file_name_of(file); is_core_clr_library(name))
+      return file.substr(0, file.size() - name.size() - 1);
+  return folder_of_single_file(pid);
 }
 
 // The runtime of .NET 8 removes its own socket when it cannot start createdump: so it is not asked where that is known
 // beforehand.
 void check_createdump(const ListeningProcess &process) {
   const std::string folder = folder_of_runtime(process.pid);
-  const std::string here = "/proc/" + std::to_string(process.pid) + "/root" + folder;
-  if (folder.empty() || !is_folder(here) || is_file(here + "/createdump"))
+  const std::string here = root_folder_of(process.pid) + folder;
+  if (folder.empty() || !is_folder(here) || is_file(here + "/createdump") || is_file(here + "/createdump.exe"))
     return;
   throw Error(
       fmt::format("process {} cannot dump itself: {} has no createdump, which writes dumps: copy that file there "
@@ -157,8 +157,9 @@ void check_createdump(const ListeningProcess &process) {
 // all kinds but full need.
 std::string why_no_file(const ListeningProcess &process, SelfDumpKind kind) {
   const std::string folder = folder_of_runtime(process.pid);
-  const std::string here = "/proc/" + std::to_string(process.pid) + "/root" + folder;
-  if (kind == SelfDumpKind::full || folder.empty() || !is_folder(here) || is_file(here + "/libmscordaccore.so"))
+  const std::string here = root_folder_of(process.pid) + folder;
+  if (kind == SelfDumpKind::full || folder.empty() || !is_folder(here) || is_file(here + "/libmscordaccore.so") ||
+      is_file(here + "/mscordaccore.dll"))
     return ": the process's standard output may say why";
   return ": " + folder + " has no libmscordaccore.so, which createdump needs for this kind: copy that of .NET " +
          version_of(process) + " there, or take --kind full";

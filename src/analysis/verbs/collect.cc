@@ -85,8 +85,9 @@ std::string time_in_name(u64 time) {
 std::string file_to_collect(const ListeningProcess &process, const CollectingOptions &options) {
   if (!options.file.empty())
     return options.file;
-  const std::string out = fmt::format("{}-{}-{}.core{}", plain_name(process.described), process.shown_pid(),
-                                      time_in_name(seconds_now()), options.extract ? ".zst" : "");
+  const std::string_view ending = options.extract ? ".core.zst" : process.described.os == "Windows" ? ".dmp" : ".core";
+  const std::string out = fmt::format("{}-{}-{}{}", plain_name(process.described), process.shown_pid(),
+                                      time_in_name(seconds_now()), ending);
   if (std::error_code ignored; std::filesystem::exists(std::filesystem::symlink_status(out, ignored)))
     throw Error(out + " is there already: name another file with -o");
   return out;
@@ -94,8 +95,8 @@ std::string file_to_collect(const ListeningProcess &process, const CollectingOpt
 
 // Says more than a missing socket does.
 void check_is_dotnet(u64 pid) {
-  const std::optional<std::string> maps = process_text(pid, "maps");
-  if (maps && !maps->empty() && !has_dotnet(pid, *maps))
+  const std::optional<std::vector<std::string>> files = loaded_files(pid);
+  if (files && !files->empty() && !has_dotnet(pid, *files))
     throw Error(fmt::format("process {} is no .NET process: dnheap ps lists those that are", pid));
 }
 

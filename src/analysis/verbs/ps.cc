@@ -4,6 +4,7 @@
 #include "analysis/process/dotnet_process.h"
 #include "analysis/verbs/verbs.h"
 #include "base/host/process.h"
+#include "base/host/process_identity.h"
 #include "base/text.h"
 #include "report/columns_of.h"
 #include "snapshot/self_dump.h"
@@ -35,14 +36,6 @@ bool may_be_traced(u64 pid) {
   } catch (const Error &) {
     return false;
   }
-}
-
-std::string command_line_of(u64 pid) {
-  std::string out = process_text(pid, "cmdline").value_or("");
-  while (out.ends_with('\0'))
-    out.pop_back();
-  std::ranges::replace(out, '\0', ' ');
-  return out;
 }
 
 DotnetProcess outside_of(u64 pid, const PortLook &port) {
@@ -89,15 +82,15 @@ report::Answer answer_ps(const Question &question, const Watch &watch) {
   options.threads = 1;
   for (u64 pid : pids) {
     watch.check();
-    std::optional<std::string> maps = process_text(pid, "maps");
-    if (!maps && process_text(pid, "status")) {
+    const std::optional<std::vector<std::string>> files = loaded_files(pid);
+    if (!files && process_start(pid)) {
       if (const PortLook port = look_at_port(pid); port.state == PortState::answers)
         processes.push_back(outside_of(pid, port));
       else if (refused++ == 0)
         why = "process " + std::to_string(pid) + ": " + what_forbids_reading(pid);
       continue;
     }
-    if (!maps || maps->empty() || !has_dotnet(pid, *maps)) // empty: has ended, or belongs to the kernel
+    if (!files || files->empty() || !has_dotnet(pid, *files)) // empty: has ended, or belongs to the kernel
       continue;
     processes.push_back(outside_of(pid, look_at_port(pid)));
     look_inside(processes.back(), options, notes);

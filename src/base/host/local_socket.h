@@ -1,5 +1,5 @@
-// LocalSocket: a connection to a socket of this machine that is a file (AF_UNIX). Every call returns within its time
-// limit, or when a signal arrives. On Windows no connection can be made. One thread at a time.
+// LocalSocket: a connection to a socket of this machine that is a file (AF_UNIX); on Windows to a named pipe. Every
+// call returns within its time limit, or when a signal arrives. One thread at a time.
 #pragma once
 #include "base/bytes.h"
 
@@ -12,7 +12,6 @@ namespace dnheap {
 
 class LocalSocket {
 public:
-  static bool is_supported(); // false on Windows
   // Nullopt, with the reason in `error`, if nothing accepts within `seconds`: connection_refused if nobody listens any
   // more, permission_denied if the file belongs to another user.
   static std::optional<LocalSocket> connect(const std::string &path, double seconds, std::error_code &error);

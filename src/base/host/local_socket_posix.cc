@@ -52,8 +52,6 @@ constexpr int without_signal = 0;
 
 } // namespace
 
-bool LocalSocket::is_supported() { return true; }
-
 std::optional<LocalSocket> LocalSocket::connect(const std::string &path, double seconds, std::error_code &error) {
   const UnixAddress address(path);
   LocalSocket out(new_unix_socket());

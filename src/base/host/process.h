@@ -1,5 +1,6 @@
 // Other processes of this machine, as the operating system shows them: their memory, which is only read, and their
-// threads, which can be stopped for a while. Linux only; on other systems functions that open something throw Error.
+// threads, which can be stopped for a while. Linux and Windows; on other systems functions that open something throw
+// Error.
 #pragma once
 #include "base/bytes.h"
 
@@ -12,11 +13,17 @@
 
 namespace dnheap {
 
-// Returns the text of /proc/PID/NAME, at most about `limit` bytes; nullopt if it cannot be read.
+// Returns the text of /proc/PID/NAME, at most about `limit` bytes; nullopt if it cannot be read, as on all systems but
+// Linux.
 std::optional<std::string> process_text(u64 pid, const std::string &name, u64 limit = 64 << 20);
 // Returns the ids of all visible processes, in no order. Throws Error if the system shows none, not even this one.
 std::vector<u64> list_processes();
 bool processes_are_hidden(); // true: the system hides other users' processes
+// Returns the paths of the files that a process has mapped as code: its program, and libraries. Nullopt: this program
+// may not look at them; empty: the process has ended, or belongs to the kernel.
+std::optional<std::vector<std::string>> loaded_files(u64 pid);
+// Returns a path by which this program can read the file that the process was started from; empty: unknown.
+std::string program_file(u64 pid);
 // Returns the thread ids of one process.
 std::vector<u64> list_threads(u64 pid);
 
@@ -46,6 +53,7 @@ private:
   mutable std::atomic<bool> has_ended_{false};
   int file_ = -1; // /proc/PID/mem; reading it needs no further permission
   int pages_ = -1;
+  void *process_ = nullptr; // Windows: its handle
 };
 
 u64 device_of(u32 major, u32 minor); // the device number that stat() uses
@@ -91,8 +99,10 @@ std::optional<double> process_age(u64 pid);
 // Makes the system end this process before others when memory runs out. Returns false if the system has no such choice.
 bool be_first_to_go();
 
-// Keeps all threads of a process stopped, including new ones. The operating system releases them when this process
-// ends, however it ends. Must always be used from the same thread.
+// Keeps all threads of a process stopped, including new ones. Linux releases them when this process ends, however it
+// ends. Windows does not: there this class also releases them at Ctrl-C, when the console is closed, and when this
+// process crashes; but not if another process ends this one (TerminateProcess). Must always be used from the same
+// thread.
 class StoppedProcess {
 public:
   // Throws Error if that is not allowed, or takes more than a few seconds; throws Interrupted if `give_up` returns
@@ -106,9 +116,11 @@ public:
     u64 id = 0;     // as this process sees it
     int signal = 0; // signal that was about to arrive when the thread stopped; delivered when it goes on
     bool stopped = false;
+    void *handle = nullptr; // Windows: of the thread
   };
   const std::vector<Thread> &threads() const { return threads_; }
-  // Returns the general registers as the kernel stores them (NT_PRSTATUS' set); empty if not available.
+  // Returns the general registers as the kernel stores them (NT_PRSTATUS' set; on Windows the CONTEXT, or that of a
+  // 32-bit process); empty if not available.
   std::vector<std::byte> registers(const Thread &thread) const;
   // Releases all threads. Does nothing if that is done already.
   void release();

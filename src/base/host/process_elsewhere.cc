@@ -1,4 +1,4 @@
-// Windows and macOS, where dnheap cannot read processes yet.
+// macOS and others, where dnheap cannot read processes yet.
 #include "base/error.h"
 #include "base/host/process.h"
 
@@ -7,7 +7,7 @@ namespace dnheap {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error("running processes can be read on Linux only; write a dump of the process, and open the dump "
+  throw Error("running processes can be read on Linux and Windows only; write a dump of the process, and open the dump "
               "(dotnet-dump collect -p PID)");
 }
 
@@ -16,8 +16,10 @@ namespace {
 std::optional<std::string> process_text(u64, const std::string &, u64) { return std::nullopt; }
 std::vector<u64> list_processes() { refuse(); }
 bool processes_are_hidden() { return false; }
+std::optional<std::vector<std::string>> loaded_files(u64) { return std::nullopt; }
+std::string program_file(u64) { return {}; }
 std::vector<u64> list_threads(u64) { return {}; }
-std::string what_forbids_reading(u64) { return "this system is not Linux"; }
+std::string what_forbids_reading(u64) { return "this system is neither Linux nor Windows"; }
 
 ProcessMemory::ProcessMemory(u64) : pid_(0) { refuse(); }
 ProcessMemory::~ProcessMemory() = default;

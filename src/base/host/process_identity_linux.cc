@@ -2,6 +2,7 @@
 #include "base/host/process.h"
 #include "base/host/process_identity.h"
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,16 @@ std::optional<u64> user_of(u64 pid) {
 
 std::optional<u64> own_user() { return ::geteuid(); }
 
+std::string command_line_of(u64 pid) {
+  std::string out = process_text(pid, "cmdline").value_or("");
+  while (out.ends_with('\0'))
+    out.pop_back();
+  std::ranges::replace(out, '\0', ' ');
+  return out;
+}
+
+std::string root_folder_of(u64 pid) { return "/proc/" + std::to_string(pid) + "/root"; }
+
 std::optional<std::string> environment_of(u64 pid, const std::string &name) {
   const std::optional<std::string> all = process_text(pid, "environ", 4 << 20);
   if (!all)
@@ -49,7 +60,7 @@ std::optional<std::string> environment_of(u64 pid, const std::string &name) {
 }
 
 std::optional<bool> sees_file(u64 pid, const std::string &path) {
-  const std::string root = "/proc/" + std::to_string(pid) + "/root";
+  const std::string root = root_folder_of(pid);
   struct stat here = {}, there = {};
   if (::stat(path.c_str(), &here) != 0)
     return false;
@@ -57,5 +68,7 @@ std::optional<bool> sees_file(u64 pid, const std::string &path) {
     return here.st_dev == there.st_dev && here.st_ino == there.st_ino;
   return ::stat((root + "/").c_str(), &there) == 0 ? std::optional(false) : std::nullopt;
 }
+
+bool open_files_can_be_written() { return true; }
 
 } // namespace dnheap

@@ -96,6 +96,35 @@ std::vector<u64> list_processes() {
 
 bool processes_are_hidden() { return exists(1) && ::access(process_path(1, "").c_str(), F_OK) != 0; }
 
+namespace {
+
+// Returns the path of a line of /proc/PID/maps, "START-END r-xp OFFSET DEVICE INODE PATH", if that file is mapped as
+// code; else an empty text.
+std::string_view code_file_of(std::string_view line) {
+  const std::size_t rights = line.find(' '), path = line.find('/');
+  if (path == line.npos || rights + 3 >= path || line[rights + 3] != 'x')
+    return {};
+  return line.substr(path);
+}
+
+} // namespace
+
+std::optional<std::vector<std::string>> loaded_files(u64 pid) {
+  const std::optional<std::string> maps = process_text(pid, "maps");
+  if (!maps)
+    return std::nullopt;
+  std::vector<std::string> out;
+  for (std::string_view text = *maps; !text.empty();) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (const std::string_view path = code_file_of(line); !path.empty() && (out.empty() || out.back() != path))
+      out.emplace_back(path);
+  }
+  return out;
+}
+
+std::string program_file(u64 pid) { return process_path(pid, "exe"); }
+
 std::vector<u64> list_threads(u64 pid) { return numbers_in_folder(process_path(pid, "task")); }
 
 std::string what_forbids_reading(u64 pid) {

@@ -1,6 +1,6 @@
-// DiagnosticsPort: the socket on which the runtime of a .NET process takes commands. Whoever may open the socket's
-// file, usually the process's own user, needs no other right. A search lists one folder; a command is one connection.
-// Waits no longer than it is asked to. One thread at a time. Linux and other POSIX hosts.
+// DiagnosticsPort: the socket, or on Windows the named pipe, on which the runtime of a .NET process takes commands.
+// Whoever may open it, usually the process's own user, needs no other right. A search lists one folder, or tries one
+// name; a command is one connection. Waits no longer than it is asked to. One thread at a time.
 #pragma once
 #include "base/host/local_socket.h"
 #include "dump/live/diagnostics_message.h"
@@ -8,6 +8,8 @@
 #include <functional>
 
 namespace dnheap {
+
+inline constexpr double seconds_to_connect = 1; // a runtime that runs accepts at once
 
 // How long to wait for a reply. `turn` is called several times a second, and may throw.
 struct Patience {
@@ -50,11 +52,14 @@ struct PortSearch {
 // Never throws because of the process, which may have ended. Of several sockets, as ended processes leave them, takes
 // the one on which this process listens.
 PortSearch find_diagnostics_port(u64 pid);
-// The same in given folders; `id`: of the process, as it knows itself.
+// The same for sockets in given folders; `id`: of the process, as it knows itself. Not on Windows.
 PortSearch find_diagnostics_port(u64 pid, u64 id, const std::vector<PortFolder> &folders);
 
 // Returns the process's folder for temporary files, below its root; nullopt: this process may not see that.
 std::optional<PortFolder> folder_of_process(u64 pid);
+
+// Returns the name of a variable that has switched the port off; empty if there is none.
+std::string diagnostics_switched_off_by(u64 pid);
 
 // What a runtime says of its process. Empty texts: an older runtime does not say.
 struct PortProcess {

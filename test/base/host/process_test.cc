@@ -1,9 +1,11 @@
 #include "base/error.h"
 #include "base/host/host.h"
 #include "base/host/process.h"
+#include "base/host/process_identity.h"
 #include "support/child_process.h"
 #include "support/sanitized.h"
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -20,6 +22,16 @@ char state_of(u64 pid, u64 thread) {
   std::string stat = process_text(pid, "task/" + std::to_string(thread) + "/stat").value_or("");
   std::size_t end = stat.rfind(") ");
   return end == std::string::npos ? '?' : stat[end + 2];
+}
+
+TEST(Processes, FilesWithCode) {
+  ChildProcess child(1);
+  const std::vector<std::string> files = loaded_files(child.pid()).value();
+  const std::string program = std::filesystem::read_symlink(program_file(child.pid())).string();
+  EXPECT_EQ(std::ranges::count(files, program), 1) << "its pages are mapped with several rights, and one is for code";
+  EXPECT_TRUE(std::ranges::all_of(files, [](const std::string &file) { return file.starts_with('/'); }));
+  EXPECT_EQ(loaded_files(999'999'999), std::nullopt);
+  EXPECT_NE(command_line_of(child.pid()).find(file_name_of(program)), std::string::npos);
 }
 
 TEST(ProcessMemory, ReadsUntilSomethingCannotBeRead) {

@@ -1,7 +1,8 @@
-// LinuxProcess: a running process of this machine as a Target. All its threads are stopped from the constructor until
-// release(), or until this object is destroyed; if this program dies, the kernel lets them go on. Never writes to the
-// process. Costs a look at /proc; memory is copied when it is asked for (dump/live/live_memory.h). Must always be used
-// from the same thread. For snapshot/ alone.
+// LiveProcess: a running process of this machine as a Target. All its threads are stopped from the constructor until
+// release(), or until this object is destroyed; if this program dies, Linux lets them go on (base/host/process.h says
+// what Windows does). Never writes to the process. Costs a look at its memory map; memory is copied when it is asked
+// for (dump/live/live_memory.h). Must always be used from the same thread. For snapshot/ alone. What differs between
+// systems is in live_process_linux.cc and live_process_windows.cc.
 #pragma once
 #include "base/watch.h"
 #include "dump/live/live_memory.h"
@@ -15,7 +16,7 @@
 
 namespace dnheap {
 
-struct LinuxProcessOptions {
+struct LiveProcessOptions {
   bool pause = true; // false: threads run on, and memory may change while it is read
   // True: the process stands still only while its registers, the used ends of its stacks, and `needed` are copied. All
   // other memory is read later, as it is then.
@@ -25,10 +26,10 @@ struct LinuxProcessOptions {
   Watch watch;
 };
 
-class LinuxProcess {
+class LiveProcess {
 public:
   // Throws Error that says why the process cannot be read, and what to do.
-  LinuxProcess(u64 pid, const LinuxProcessOptions &options);
+  LiveProcess(u64 pid, const LiveProcessOptions &options);
 
   // Call once.
   std::unique_ptr<Target> take_target() { return std::move(target_); }
@@ -67,16 +68,5 @@ private:
   std::vector<std::pair<Address, Address>> changing_; // mappings that can be written to
   bool copied_ = false, released_ = false;
 };
-
-// A line of /proc/PID/maps.
-struct ProcessMapping {
-  Address start = 0, end = 0;
-  bool readable = false, writable = false, executable = false, is_shared = false;
-  u64 file_offset = 0, device = 0, inode = 0; // device: as stat() numbers it
-  std::string_view path;                      // a file's path begins with a slash; else "", "[heap]" etc.
-};
-// Returns the mappings by address. Leaves out invalid lines, and those that begin before the previous one ends. The
-// paths point into `text`.
-std::vector<ProcessMapping> parse_process_maps(std::string_view text);
 
 } // namespace dnheap

@@ -1,8 +1,9 @@
-#include "dump/live/linux_process.h"
-
 #include "base/digits.h"
 #include "base/host/file_time.h"
+#include "base/host/process_identity.h"
 #include "base/text.h"
+#include "dump/live/live_process.h"
+#include "dump/live/process_maps.h"
 #include "dump/machine.h"
 #include "dump/modules.h"
 #include "image/elf_format.h"
@@ -13,25 +14,6 @@
 namespace dnheap {
 
 namespace {
-
-constexpr u64 most_mappings = 1 << 20;
-
-std::string_view next_word(std::string_view &text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
-  text.remove_prefix(word.size());
-  return word;
-}
-
-// Parses "fe:00", major and minor number; returns 0 if there is none.
-u64 device_number(std::string_view text) {
-  std::size_t colon = std::min(text.find(':'), text.size());
-  std::optional<u64> major = number_of_digits(text.substr(0, colon), 16),
-                     minor = number_of_digits(text.substr(std::min(colon + 1, text.size())), 16);
-  return major && minor && *major <= ~u32{0} && *minor <= ~u32{0}
-             ? device_of(static_cast<u32>(*major), static_cast<u32>(*minor))
-             : 0;
-}
 
 // Returns the last number of "NSpid:\t1234\t17": the thread's id inside the process's own namespace.
 u64 own_thread_id(u64 pid, u64 id) {
@@ -47,11 +29,6 @@ u64 own_thread_id(u64 pid, u64 id) {
   return last;
 }
 
-bool was_cancelled(const void *watch) {
-  const Progress *progress = static_cast<const Watch *>(watch)->progress;
-  return progress && progress->cancel;
-}
-
 // Returns the ticks that the process counts now; nullopt if it has a time namespace of its own, with other ticks.
 std::optional<u64> ticks_of(u64 pid) {
   constexpr u64 longest = 1024;
@@ -61,57 +38,10 @@ std::optional<u64> ticks_of(u64 pid) {
 
 } // namespace
 
-std::vector<ProcessMapping> parse_process_maps(std::string_view text) {
-  std::vector<ProcessMapping> out;
-  while (!text.empty() && out.size() < most_mappings) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    std::string_view range = next_word(line), rights = next_word(line), offset = next_word(line);
-    std::string_view device = next_word(line), inode = next_word(line);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    std::size_t dash = range.find('-');
-    if (dash == range.npos || rights.size() < 4)
-      continue;
-    std::optional<u64> start = number_of_digits(range.substr(0, dash), 16),
-                       end = number_of_digits(range.substr(dash + 1), 16), at = number_of_digits(offset, 16);
-    if (!start || !end || !at || *start >= *end || (!out.empty() && *start < out.back().end))
-      continue;
-    out.push_back({*start, *end, rights[0] == 'r', rights[1] == 'w', rights[2] == 'x', rights[3] == 's', *at,
-                   device_number(device), number_of_digits(inode, 10).value_or(0), line});
-  }
-  return out;
-}
-
-LinuxProcess::LinuxProcess(u64 pid, const LinuxProcessOptions &options)
-    : pid_(pid), target_(std::make_unique<Target>()) {
-  { ProcessMemory allowed(pid); } // throws before anything is stopped
-  if (options.pause && !options.briefly)
-    stopped_.emplace(pid, was_cancelled, &options.watch);
-  target_->container = "process";
-  target_->path = "process " + std::to_string(pid);
-  target_->pid = pid;
-  target_->taken = TakenAt{seconds_now(), TakenAt::Clock::now, ticks_of(pid)};
-  target_->file_root = "/proc/" + std::to_string(pid) + "/root";
+void LiveProcess::read_identity(u64 pid) {
   target_->os = OperatingSystem::linux_os;
-  read_identity(pid);
-  read_maps(pid, options.temp_dir);
-  if (options.briefly) { // what exists and where hardly changes in a few ms
-    read_system_threads();
-    stopped_.emplace(pid, was_cancelled, &options.watch);
-  }
-  read_threads(pid);
-  if (options.briefly) {
-    copy_needed(options.needed);
-    released_ = true;
-    stopped_->release();
-  } else if (!options.pause) {
-    target_->notes.add(Subject::dump, Effect::liveness,
-                       "the process ran on while it was read (--no-pause): objects that it allocated, moved or "
-                       "changed meanwhile may be missing, counted twice or wrong, and registers are not known");
-  }
-}
-
-void LinuxProcess::read_identity(u64 pid) {
+  target_->file_root = root_folder_of(pid);
+  target_->taken->ticks = ticks_of(pid);
   std::string program = process_text(pid, "exe", ElfHeader::largest).value_or("").substr(0, ElfHeader::largest);
   std::optional<ElfHeader> header = ElfHeader::parse(std::as_bytes(std::span(program)));
   if (!header)
@@ -121,11 +51,7 @@ void LinuxProcess::read_identity(u64 pid) {
   target_->architecture = architecture_of(machine_);
   const Format format = header->format;
   target_->memory = Memory(format, {});
-  std::string arguments = process_text(pid, "cmdline").value_or("");
-  while (arguments.ends_with('\0'))
-    arguments.pop_back();
-  std::replace(arguments.begin(), arguments.end(), '\0', ' ');
-  target_->program = arguments;
+  target_->program = command_line_of(pid);
   std::string auxv = process_text(pid, "auxv").value_or("");
   const Bytes bytes = std::as_bytes(std::span(auxv));
   for (u64 at = 0; at + 2 * format.pointer_size <= bytes.size(); at += 2 * format.pointer_size)
@@ -133,7 +59,7 @@ void LinuxProcess::read_identity(u64 pid) {
       target_->auxv[type] = load_pointer(bytes.data() + at + format.pointer_size, format);
 }
 
-void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
+void LiveProcess::read_maps(u64 pid, const std::string &temp_dir) {
   std::optional<std::string> text = process_text(pid, "maps");
   if (!text || text->empty())
     throw Error("process " + std::to_string(pid) + " has ended, or its memory map cannot be read");
@@ -175,7 +101,7 @@ void LinuxProcess::read_maps(u64 pid, const std::string &temp_dir) {
   target_->modules = group_into_modules(std::move(files), target_->memory);
 }
 
-void LinuxProcess::read_threads(u64 pid) {
+void LiveProcess::read_threads(u64 pid) {
   if (!stopped_) {
     for (u64 id : list_threads(pid))
       target_->threads.push_back({own_thread_id(pid, id), 0, 0, {}});
@@ -192,7 +118,7 @@ void LinuxProcess::read_threads(u64 pid) {
 
 // The state is the first word after the name, which stands in parentheses and may contain anything; processor times, in
 // user mode and in the kernel, are words 12 and 13: "4711 (my) prog) R 1 …".
-void LinuxProcess::read_system_threads() {
+void LiveProcess::read_system_threads() {
   constexpr unsigned user_time = 11, kernel_time = 12; // after the state
   for (u64 id : list_threads(pid_)) {
     const std::string stat = process_text(pid_, "task/" + std::to_string(id) + "/stat").value_or("");
@@ -211,37 +137,7 @@ void LinuxProcess::read_system_threads() {
   }
 }
 
-void LinuxProcess::copy_needed(std::span<const std::pair<Address, Address>> needed) {
-  constexpr u64 used_end = 1 << 20, red_zone = 128; // of each stack: most use some KiB
-  const Memory &memory = target_->memory;
-  auto copy = [&](Address start, Address end) {
-    for (Address at = start; at < end;) {
-      const Bytes bytes = memory.place(at, end - at);
-      if (bytes.empty())
-        return;
-      memory.fetched(bytes);
-      at += bytes.size();
-    }
-  };
-  for (const Thread &thread : target_->threads)
-    if (thread.stack_pointer > red_zone)
-      copy(thread.stack_pointer - red_zone, thread.stack_pointer + used_end);
-  for (const auto &[start, end] : needed)
-    copy(start, end);
-}
-
-std::vector<std::pair<Address, Address>> LinuxProcess::fetched() const {
-  std::vector<std::pair<Address, Address>> out = memory_->fetched();
-  auto changes = [&](const std::pair<Address, Address> &pages) {
-    const auto after = std::upper_bound(changing_.begin(), changing_.end(), pages.first,
-                                        [](Address at, const auto &mapping) { return at < mapping.first; });
-    return after != changing_.begin() && pages.first < std::prev(after)->second;
-  };
-  std::erase_if(out, [&](const auto &pages) { return !changes(pages); });
-  return out;
-}
-
-std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident() const {
+std::optional<std::vector<std::pair<Address, Address>>> LiveProcess::resident() const {
   if (released_)
     return std::nullopt;
   constexpr u64 most_at_once = 1 << 16;
@@ -275,24 +171,6 @@ std::optional<std::vector<std::pair<Address, Address>>> LinuxProcess::resident()
     }
   }
   return out;
-}
-
-void LinuxProcess::copy(unsigned threads, const Watch &watch) {
-  memory_->fetch_all(threads, watch);
-  copied_ = true;
-  release();
-}
-
-void LinuxProcess::release() {
-  if (!is_pausing())
-    return;
-  released_ = true;
-  memory_->freeze();
-  stopped_->release();
-}
-
-std::optional<double> LinuxProcess::pause_seconds() const {
-  return stopped_ ? std::optional(stopped_->seconds()) : std::nullopt;
 }
 
 } // namespace dnheap

@@ -1,7 +1,8 @@
 #include "base/error.h"
 #include "base/host/file_time.h"
-#include "dump/live/linux_process.h"
 #include "dump/live/live_memory.h"
+#include "dump/live/live_process.h"
+#include "dump/live/process_maps.h"
 #include "support/child_process.h"
 #include "support/run.h"
 #include "support/sanitized.h"
@@ -42,9 +43,9 @@ TEST(ProcessMaps, Lines) {
   EXPECT_EQ(found[2].path, "[vsyscall]");
 }
 
-TEST(LinuxProcess, IsATarget) {
+TEST(LiveProcess, IsATarget) {
   ChildProcess child(3);
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   std::unique_ptr<Target> target = process.take_target();
   EXPECT_EQ(target->container, "process");
   EXPECT_EQ(target->os, OperatingSystem::linux_os);
@@ -76,10 +77,10 @@ TEST(LinuxProcess, IsATarget) {
   EXPECT_EQ(std::byte{*behind}, ChildProcess::pattern_at(3 * ChildProcess::page + 5));
 }
 
-TEST(LinuxProcess, SaysWhenItWasRead) {
+TEST(LiveProcess, SaysWhenItWasRead) {
   const u64 seconds = seconds_now(), ticks = ticks_now();
   ChildProcess child(1);
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   const std::unique_ptr<Target> target = process.take_target();
   ASSERT_TRUE(target->taken && target->taken->ticks);
   EXPECT_GE(target->taken->seconds, seconds);
@@ -88,9 +89,9 @@ TEST(LinuxProcess, SaysWhenItWasRead) {
   EXPECT_LE(*target->taken->ticks, ticks_now());
 }
 
-TEST(LinuxProcess, SaysWhatIsMappedAndWhatIsResident) {
+TEST(LiveProcess, SaysWhatIsMappedAndWhatIsResident) {
   ChildProcess child(1);
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   std::unique_ptr<Target> target = process.take_target();
   u64 mapped = 0;
   Address end = 0;
@@ -122,19 +123,19 @@ TEST(LinuxProcess, SaysWhatIsMappedAndWhatIsResident) {
   EXPECT_FALSE(process.resident()) << "would be of another moment";
 }
 
-TEST(LinuxProcess, DoesNotLookThroughTerabytesForWhatIsResident) {
+TEST(LiveProcess, DoesNotLookThroughTerabytesForWhatIsResident) {
   constexpr u64 size = u64{1} << 40;
   void *const shadow = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(shadow, MAP_FAILED);
   ChildProcess child(1); // has it, too
   munmap(shadow, size);
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   EXPECT_FALSE(process.resident());
 }
 
-TEST(LinuxProcess, AfterReleaseThereIsWhatWasRead) {
+TEST(LiveProcess, AfterReleaseThereIsWhatWasRead) {
   ChildProcess child(1);
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   std::unique_ptr<Target> target = process.take_target();
   ASSERT_TRUE(target->memory.try_load<u8>(child.pattern()));
   const u64 sp = target->threads[0].stack_pointer;
@@ -145,9 +146,9 @@ TEST(LinuxProcess, AfterReleaseThereIsWhatWasRead) {
   EXPECT_FALSE(target->memory.try_load<u8>(sp)) << "would be of another moment";
 }
 
-TEST(LinuxProcess, CopiesAllAndLetsGo) {
+TEST(LiveProcess, CopiesAllAndLetsGo) {
   ChildProcess child(1);
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   std::unique_ptr<Target> target = process.take_target();
   process.copy(2, {});
   EXPECT_TRUE(process.is_copied());
@@ -197,9 +198,9 @@ protected:
   enum class Room { all, little };
   void copy_and_look(unsigned threads, const std::string &temp_dir = {}, Room room = Room::all) const {
     ChildProcess child(1); // has the same memory
-    LinuxProcessOptions options;
+    LiveProcessOptions options;
     options.temp_dir = temp_dir;
-    LinuxProcess process(child.pid(), options);
+    LiveProcess process(child.pid(), options);
     std::unique_ptr<Target> target = process.take_target();
     const Address start = reinterpret_cast<Address>(bytes_.data());
     const Bytes before = target->memory.view(start + (13 << 20), 100);
@@ -236,11 +237,11 @@ TEST_F(LargeProcess, IsCopiedToAFileInMemoryWhereNoOtherMayBeHad) {
   copy_and_look(1, {}, Room::little);
 }
 
-TEST(LinuxProcess, WithoutAPause) {
+TEST(LiveProcess, WithoutAPause) {
   ChildProcess child(2);
-  LinuxProcessOptions options;
+  LiveProcessOptions options;
   options.pause = false;
-  LinuxProcess process(child.pid(), options);
+  LiveProcess process(child.pid(), options);
   EXPECT_TRUE(child.goes_on());
   EXPECT_FALSE(process.pause_seconds());
   std::unique_ptr<Target> target = process.take_target();
@@ -250,17 +251,17 @@ TEST(LinuxProcess, WithoutAPause) {
   EXPECT_TRUE(target->memory.try_load<u8>(child.pattern()));
 }
 
-TEST(LinuxProcess, MemoryIsLeftAlone) {
+TEST(LiveProcess, MemoryIsLeftAlone) {
   ChildProcess child(0);
   std::vector<std::byte> before(2 * ChildProcess::page), after(before.size());
   ProcessMemory(child.pid()).read(child.pattern(), before);
-  LinuxProcess(child.pid(), {}).copy(1, {});
+  LiveProcess(child.pid(), {}).copy(1, {});
   ProcessMemory(child.pid()).read(child.pattern(), after);
   EXPECT_EQ(before, after);
 }
 
 // Paths are as the process sees them: so a core of it has them, and so its files are found.
-TEST(LinuxProcess, FilesOfAProcessWithARootOfItsOwn) {
+TEST(LiveProcess, FilesOfAProcessWithARootOfItsOwn) {
   if (::geteuid() != 0)
     GTEST_SKIP() << "NOT TESTED: only root may change its root";
   const test::TemporaryFolder folder;
@@ -275,7 +276,7 @@ TEST(LinuxProcess, FilesOfAProcessWithARootOfItsOwn) {
       },
       [] {});
   ASSERT_TRUE(child.is_prepared());
-  LinuxProcess process(child.pid(), {});
+  LiveProcess process(child.pid(), {});
   const std::unique_ptr<Target> target = process.take_target();
   std::vector<std::string> paths;
   for (const Mapping &mapping : target->mappings)
@@ -316,7 +317,7 @@ TEST(LiveMemory, PagesThatWereNotTouchedStaySo) {
   ::munmap(const_cast<std::byte *>(memory), count * page);
 }
 
-TEST(LinuxProcess, NoSuchProcess) { EXPECT_THROW(LinuxProcess(0x7ffffff0, {}), Error); }
+TEST(LiveProcess, NoSuchProcess) { EXPECT_THROW(LiveProcess(0x7ffffff0, {}), Error); }
 
 } // namespace
 } // namespace dnheap
