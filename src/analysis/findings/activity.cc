@@ -27,10 +27,12 @@ bool is_no_activity(const CallGroup &group) {
 }
 
 u64 requests_in_flight(const Snapshot &snapshot) {
-  const bool has_server = count_that(snapshot, [&](Address mt) {
-                            return snapshot.runtime().types().name(mt).starts_with(
-                                "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
-                          }) > 0;
+  // Pieces of a heap do not show how many there are.
+  const bool has_server =
+      snapshot.runtime().why_no_heap().empty() && count_that(snapshot, [&](Address mt) {
+                                                    return snapshot.runtime().types().name(mt).starts_with(
+                                                        "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http");
+                                                  }) > 0;
   return has_server ? find_requests(snapshot)->in_flight() : 0;
 }
 

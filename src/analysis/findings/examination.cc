@@ -245,6 +245,15 @@ Plan plan_examination() {
   return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("async stacks").perhaps("headers");
 }
 
+Finding finding_of(const Crash &crash) {
+  return {.kind = "crash",
+          .harm = Harm::crash,
+          .sureness = Sureness::certain,
+          .text = crash.text,
+          .verb = crash.verb,
+          .options = crash.options};
+}
+
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::optional<Crash> &crash) {
@@ -256,12 +265,7 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
     return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
   };
   if (crash)
-    out.push_back({.kind = "crash",
-                   .harm = Harm::crash,
-                   .sureness = Sureness::certain,
-                   .text = crash->text,
-                   .verb = crash->verb,
-                   .options = crash->options});
+    out.push_back(finding_of(*crash));
   for (const HangVerdict &hang : hangs)
     out.push_back({.kind = hang.rule,
                    .harm = Harm::hang,
