@@ -113,10 +113,12 @@ report::Answer ask(const Verb &verb, Snapshot &snapshot, const Question &questio
   report::Answer answer = on_sound_memory(snapshot, [&](Snapshot &of) {
     const Foreseen foreseen(of, plan.foreseen());
     of.search_symbols_in(question.symbol_folders);
-    of.accept_pieces_of_heap(verb.answers_without_heap && !plan.certain().has(Pass::references));
+    const bool is_shorter = verb.is_shorter_without_heap && !of.runtime().why_no_heap().empty();
+    of.accept_pieces_of_heap(is_shorter || (verb.answers_without_heap && !plan.certain().has(Pass::references)));
     if (of.process() && verb.tells_resident)
       of.process()->look_at_resident();
-    of.prepare(plan.first());
+    if (!is_shorter)
+      of.prepare(plan.first());
     report::Answer out =
         is_about_input(of, question) ? answer_about_input(verb, of, question) : verb.answer(of, question);
     add_missing_parts(of, parts_of(verb, plan), verb, out);

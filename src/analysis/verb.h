@@ -89,6 +89,9 @@ struct Verb {
   // question that needs references between objects fails with Error instead. Verbs that read no heap at all do not need
   // this.
   bool answers_without_heap = false;
+  // Without heap the verb answers a shorter question by itself, for which the passes of its plan are not done.
+  // `answers_without_heap` is true, too.
+  bool is_shorter_without_heap = false;
   // Needs more than objects with their types, sizes and references, and roots: a listing of the heap (.gcdump) is
   // refused.
   bool needs_process = false;

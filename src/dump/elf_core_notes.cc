@@ -80,14 +80,15 @@ private:
     target_.threads.push_back(std::move(thread));
     // struct elf_siginfo {number, code, errno}, and pr_cursig. The kernel writes the same signal for all threads; the
     // first thread is the one that received it.
-    std::optional<u32> number = load_at<u32>(status, 0, format_.byte_order);
-    if (number == 0u)
-      number = load_at<u16>(status, 12, format_.byte_order);
-    if (!target_.crash && number && ends_processes(*number))
-      target_.crash = CrashSignal{*id, *number, {}, {}};
+    u32 signal = load_at<u32>(status, 0, format_.byte_order).value_or(0);
+    if (!signal)
+      signal = load_at<u16>(status, 12, format_.byte_order).value_or(0);
+    if (!target_.crash && signal && ends_processes(signal))
+      target_.crash = CrashSignal{.thread = *id, .number = signal};
   }
 
-  // siginfo_t of the previous thread: {number, errno, code}, then the address if the processor detected the fault.
+  // siginfo_t of the previous thread: {number, errno, code}, then the address if the processor detected the fault, or
+  // the process that sent the signal.
   void read_signal(Bytes info) {
     const std::optional<u32> number = load_at<u32>(info, 0, format_.byte_order),
                              code = load_at<u32>(info, 8, format_.byte_order);
@@ -97,9 +98,12 @@ private:
     if (target_.crash && (target_.crash->thread != thread || target_.crash->number != *number))
       return;
     constexpr i32 of_kernel = 0x80; // sent by the kernel: has no address
-    CrashSignal signal{thread, *number, static_cast<i32>(*code), {}};
+    constexpr i32 by_kill = 0, by_queue = -1, by_tkill = -6;
+    CrashSignal signal{.thread = thread, .number = *number, .code = static_cast<i32>(*code)};
     if (*signal.code > 0 && *signal.code < of_kernel && has_fault_address(*number))
       signal.address = word(info, wide() ? 16 : 12);
+    if (*signal.code == by_kill || *signal.code == by_queue || *signal.code == by_tkill)
+      signal.sender = load_at<u32>(info, wide() ? 16 : 12, format_.byte_order).value_or(0);
     target_.crash = signal;
   }
 

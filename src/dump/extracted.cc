@@ -111,15 +111,19 @@ std::string crash_json(const CrashSignal &crash) {
   std::string out = fmt::format(R"({{"thread":{},"number":{})", crash.thread, crash.number);
   if (crash.code)
     out += fmt::format(R"(,"code":{})", static_cast<u32>(*crash.code));
+  if (crash.sender)
+    out += fmt::format(R"(,"sender":{})", crash.sender);
   if (crash.address)
     out += fmt::format(R"(,"address":{})", *crash.address);
   return out + "}";
 }
 
 CrashSignal crash_of(const Json &json) {
-  CrashSignal out{number(json.at("thread")), number<u32>(json.at("number")), {}, {}};
+  CrashSignal out{.thread = number(json.at("thread")), .number = number<u32>(json.at("number"))};
   if (const Json *code = json.find("code"))
     out.code = static_cast<i32>(number<u32>(*code));
+  if (const Json *sender = json.find("sender"))
+    out.sender = number<u32>(*sender);
   if (const Json *address = json.find("address"))
     out.address = number(*address);
   return out;

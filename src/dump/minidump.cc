@@ -205,7 +205,7 @@ private:
   void read_crash(Bytes record) {
     constexpr u32 access_violation = 0xc0000005, in_page_error = 0xc0000006;
     constexpr u32 of_debuggers[] = {0, 0x80000003, 0x80000004, 0x80000007}; // debuggers stop threads with these
-    CrashSignal crash{at<u32>(record, 0), at<u32>(record, 8), {}, at<u64>(record, 24)};
+    CrashSignal crash{.thread = at<u32>(record, 0), .number = at<u32>(record, 8), .address = at<u64>(record, 24)};
     if (std::find(std::begin(of_debuggers), std::end(of_debuggers), crash.number) != std::end(of_debuggers))
       return;
     const bool is_windows = target_.os == OperatingSystem::windows;

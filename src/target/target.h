@@ -74,6 +74,7 @@ struct CrashSignal {
   u32 number = 0; // the signal, or the exception's code
   // si_code, which says why. For an access violation on Windows the kind of access: 0 read, 1 write, 8 execute.
   std::optional<i32> code = {};
+  u32 sender = 0;                      // the process that sent the signal; 0: none did, or it is unknown
   std::optional<Address> address = {}; // the address that could not be accessed; else the instruction's
 };
 

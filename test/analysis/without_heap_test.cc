@@ -89,6 +89,26 @@ TEST(WithoutHeap, WhereNotEvenItsListsAreThereThreadsAre) {
   }
 }
 
+// Of a report what ended the process and where its threads are; nothing that would need objects.
+TEST(WithoutHeap, AReportSaysWhatItKnows) {
+  for (const HeapShape &shape : shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    for (Lacks lacks : {Lacks::objects, Lacks::lists}) {
+      Process process(shape, lacks);
+      report::Answer answer = answer_of(process.heap, "report");
+      EXPECT_FALSE(answer.completeness->complete());
+      EXPECT_TRUE(answer.lead.starts_with("ended by SIGABRT on thread ")) << answer.lead;
+      EXPECT_NE(answer.lead.find("\n\nThis dump holds no heap"), std::string::npos) << answer.lead;
+      const std::vector<TextRow> findings = text_rows_of(answer, "findings");
+      ASSERT_EQ(findings.size(), 1u);
+      EXPECT_EQ(findings[0].at("kind"), "crash");
+      for (const report::Table &table : answer.tables)
+        EXPECT_TRUE(table.name == "findings" || table.name.starts_with("activity")) << table.name;
+      EXPECT_TRUE(answer.next_command.starts_with("dnheap ")) << answer.next_command;
+    }
+  }
+}
+
 TEST(WithoutHeap, WhatNeedsTheHeapRefusesAlsoAfterAnAnswer) {
   const HeapShape shape;
   for (Lacks lacks : {Lacks::objects, Lacks::lists}) {

@@ -137,12 +137,14 @@ TEST(ElfCore, TheSignalThatEndedTheProcess) {
     EXPECT_EQ(crash->number, 11u);
     EXPECT_EQ(crash->code, 1);
     EXPECT_EQ(crash->address, 0x1230u);
+    EXPECT_EQ(crash->sender, 0u);
     // The kernel: of all, but only the first has more to say. What abort() sends tells a process, no address.
     crash = crash_of({{100, {}, 6, siginfo(format, 6, -6, 0x1230)}, {101, {}, 6}});
     ASSERT_TRUE(crash);
     EXPECT_EQ(crash->thread, 100u);
     EXPECT_EQ(crash->number, 6u);
     EXPECT_EQ(crash->code, -6);
+    EXPECT_EQ(crash->sender, 0x1230u);
     EXPECT_FALSE(crash->address);
     // gdb: of each thread, by what it was stopped.
     EXPECT_FALSE(crash_of({{100, {}, 19, siginfo(format, 19, 0, 0)}, {101, {}, 0, siginfo(format, 19, 0, 0)}}));

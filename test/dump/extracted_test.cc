@@ -21,7 +21,7 @@ Target some_target(Format format) {
                  {"coreclr.dll", 0x40000, {{0x40000, 0x50000, 0}}, false, PeIdentity{1, 2, {{3}}, {{10, 0, 14, 1}}}}};
   out.threads = {{12, 0x1000, 0x2000, {1, 2, 3}}};
   out.taken = TakenAt{1790000000, TakenAt::Clock::dump, 56826651};
-  out.crash = CrashSignal{12, 0xc0000005, -1, 0x10};
+  out.crash = CrashSignal{12, 0xc0000005, -1, 4711, 0x10};
   out.auxv = {{9, 0x1234}};
   out.absent = {{0x5000, 0x6000, "cut off"}};
   out.provenance = {{"shop.dll", "/files/shop.dll", Provenance::Outcome::rejected, "", "another one"}};
@@ -51,6 +51,7 @@ void expect_same(const Target &a, const Target &b) {
   EXPECT_EQ(b.crash->thread, 12u);
   EXPECT_EQ(b.crash->number, 0xc0000005u);
   EXPECT_EQ(b.crash->code, -1);
+  EXPECT_EQ(b.crash->sender, 4711u);
   EXPECT_EQ(b.crash->address, 0x10u);
 }
 
@@ -81,7 +82,7 @@ TEST(Extracted, ACoreSaysAllThatTheTargetDid) {
 TEST(Extracted, CoresOfLinuxHaveTheUsualNotes) {
   Target target = some_target({});
   target.os = OperatingSystem::linux_os;
-  target.crash = CrashSignal{12, 11, 1, 0x10};
+  target.crash = CrashSignal{12, 11, 1, {}, 0x10};
   target.threads[0].registers.assign(27, 5);
   std::vector<std::byte> file = core_front(target, std::vector<CoreSegment>{{0x1000, 8}}, {});
   const std::string own = "dnheap";

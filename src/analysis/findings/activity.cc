@@ -27,7 +27,9 @@ bool is_no_activity(const CallGroup &group) {
 }
 
 u64 requests_in_flight(const Snapshot &snapshot) {
-  return count_requests(snapshot, AspNetTypes::server) ? find_requests(snapshot)->in_flight() : 0;
+  // Pieces of a heap do not show how many there are.
+  const bool has_heap = snapshot.runtime().why_no_heap().empty();
+  return has_heap && count_requests(snapshot, AspNetTypes::server) ? find_requests(snapshot)->in_flight() : 0;
 }
 
 } // namespace

@@ -228,7 +228,8 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   if (out.native && !out.native->owners.empty() && !is_leak(out.native->owners.front(), *out.native)) // else a finding
     facts.native_owner = main_owner_text(*out.native);
   add_assemblies(snapshot, facts);
-  if (!snapshot.target().record && facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
+  if (!snapshot.target().record && facts.free_inside >= least_hole_bytes &&
+      share_of(facts.free_inside, facts.in_heap()) >= least_holes)
     out.holes = find_holes(snapshot);
   if (out.holes)
     facts.free_beside_pinned = out.holes->total().pinned_bytes;
@@ -256,6 +257,8 @@ Plan plan_examination() {
   return plan.then("waste").then("holders").perhaps("walk").perhaps("tasks").perhaps("async stacks").perhaps("headers");
 }
 
+Finding finding_of(const Crash &crash) { return finding_of(crash, "crash", Harm::crash, Sureness::certain); }
+
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::optional<Crash> &crash) {
@@ -267,7 +270,7 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
     return std::any_of(out.begin(), out.end(), [&](const Finding &one) { return one.kind == kind; });
   };
   if (crash)
-    out.push_back(finding_of(*crash, "crash", Harm::crash, Sureness::certain));
+    out.push_back(finding_of(*crash));
   for (const HangVerdict &hang : hangs)
     out.push_back(finding_of(hang, hang.rule, Harm::hang, hang.sureness));
   for (const MemoryVerdict &one : memory)

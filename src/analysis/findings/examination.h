@@ -45,6 +45,9 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::optional<Crash> &crash);
 
+// Returns the crash as the first of the findings.
+Finding finding_of(const Crash &crash);
+
 // Memory of the runtime itself: the GC's tables, loader heaps, code.
 inline constexpr EnumSet<MemoryClass> classes_of_runtime = {
     MemoryClass::gc_bookkeeping, MemoryClass::gc_other,     MemoryClass::handle_tables, MemoryClass::jit_code,

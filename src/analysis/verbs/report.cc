@@ -11,6 +11,8 @@
 #include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
+#include "analysis/verdict/hangs.h"
+#include "analysis/verdict/heap_damage.h"
 #include "base/share.h"
 #include "base/text.h"
 #include "report/columns_of.h"
@@ -353,9 +355,48 @@ Table findings_table(const std::vector<Finding> &findings, const Suspects &suspe
 
 } // namespace
 
+namespace {
+
+// A dump without heap shows what ended the process, and where its threads are. Whatever rests on objects is left out:
+// pieces of the heap would show wrong numbers.
+report::Answer report_without_heap(const Snapshot &snapshot, const Question &question) {
+  report::Answer answer = begin_answer(snapshot, "report", HeapSum::none);
+  const std::optional<Crash> crash = add_crash(snapshot, answer);
+  SourceLines lines(snapshot);
+  const Activities activities =
+      find_activities(snapshot, find_standing_threads(snapshot, lines), lines, most_activities);
+  answer.completeness->notes.add_all(lines.notes());
+  const std::vector<Finding> findings = crash ? std::vector{finding_of(*crash)} : std::vector<Finding>();
+  constexpr const char *no_memory =
+      "This dump holds no heap, so memory and asynchronous calls are unknown: to see them, "
+      "take one with createdump --withheap PID, or with DOTNET_DbgMiniDumpType=2.";
+  answer.lead = crash ? crash->text + "\n\n" + no_memory : no_memory;
+  answer.tables.push_back(findings_table(findings, {}, question));
+  answer.tables.push_back(activity_table(activities));
+  if (!activities.list.empty())
+    answer.tables.push_back(activity_as_text(activities, question));
+  add_name_notes(snapshot, answer);
+  const Finding nothing = {.kind = {}, .text = {}, .verb = "threads"};
+  answer.next_command = command_of(crash ? findings.front() : nothing, {}, question);
+  return answer;
+}
+
+// A collection fails where objects were overwritten: where they were is nearer to the fault than where it failed.
+void lead_with_damage(const Snapshot &snapshot, Crash &crash) {
+  const std::string damage = crash.is_in_native ? heap_damage(snapshot) : "";
+  if (damage.empty())
+    return;
+  crash = {.text = damage + ". The process was " + crash.text, .verb = "verify", .options = ""};
+  crash.text.front() = 'T';
+}
+
+} // namespace
+
 Plan plan_report(const Question &) { return plan_examination(); }
 
 report::Answer answer_report(const Snapshot &snapshot, const Question &question) {
+  if (!snapshot.runtime().why_no_heap().empty())
+    return report_without_heap(snapshot, question);
   report::Answer answer = begin_answer(snapshot, "report");
   const Examination examined = examine(snapshot, names_called(snapshot, question.hubs));
   const bool is_process = snapshot.target().container == "process";
@@ -364,7 +405,9 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   add_root_notes(snapshot, answer);
   add_reference_notes(snapshot, answer);
   const bool is_incomplete = !answer.completeness->complete() || !examined.facts.knows_all_roots;
-  const std::optional<Crash> crash = add_crash(snapshot, answer);
+  std::optional<Crash> crash = add_crash(snapshot, answer);
+  if (crash)
+    lead_with_damage(snapshot, *crash);
   const std::vector<MemoryVerdict> verdicts = judge(examined.facts, is_incomplete);
   const MemoryVerdict &verdict = verdicts.front();
   const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
@@ -389,7 +432,8 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(findings_table(findings, suspects, question));
   answer.tables.push_back(activity_table(activities));
   // What the program does comes first where it may be the question, and last where the memory is.
-  const bool is_explained = has_harm(findings, {Harm::crash, Harm::hang}) || activities.list.empty();
+  const bool has_failed = crash && !crash->is_sent;
+  const bool is_explained = has_failed || has_harm(findings, {Harm::hang}) || activities.list.empty();
   const bool is_of_memory = has_harm(findings, {Harm::memory, Harm::resource});
   if (!is_explained && !is_of_memory)
     answer.tables.push_back(activity_as_text(activities, question));

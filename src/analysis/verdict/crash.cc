@@ -1,17 +1,22 @@
 #include "analysis/verdict/crash.h"
 
-#include "algorithms/repeats.h"
 #include "analysis/names/call_text.h"
 #include "analysis/names/method_in_source.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/threads/exception_objects.h"
 #include "analysis/threads/thread_text.h"
+#include "analysis/verdict/collected_delegate.h"
 #include "analysis/verdict/crash_signal.h"
 #include "analysis/verdict/exception_cause.h"
+#include "analysis/verdict/exception_message.h"
 #include "analysis/verdict/fail_fast_message.h"
+#include "analysis/verdict/native_overflow.h"
 #include "analysis/verdict/native_place.h"
+#include "analysis/verdict/noted_method.h"
 #include "analysis/verdict/oom_text.h"
 #include "analysis/verdict/passed_through_all.h"
+#include "analysis/verdict/recursion.h"
+#include "analysis/verdict/thrown_in_pieces.h"
 #include "base/text.h"
 #include "objects/interrupted_thread.h"
 #include "runtime/facts/crash_info.h"
@@ -20,7 +25,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 namespace dnheap {
 
@@ -30,8 +34,6 @@ using report::Cell;
 using report::Fact;
 
 constexpr std::string_view no_access = "Access Violation"; // the start of NativeAOT's message for one
-
-constexpr u64 longest_noted = 1024; // of a name that the program recorded
 
 enum class Cause : u8 { unhandled_exception, fail_fast, stack_overflow, fatal_error, signal, exception_code };
 constexpr const char *cause_names[] = {"unhandled_exception", "fail_fast", "stack_overflow",
@@ -52,27 +54,42 @@ public:
     find_cause();
     read_crash_info();
     find_overflow();
-    if (cause_ == Cause::stack_overflow)
+    find_native_overflow();
+    if (cause_ == Cause::stack_overflow && native_.empty())
       find_recursion();
+    if (cause_ == Cause::fatal_error && inner_of_fatal_error_.empty())
+      find_collected_delegate();
     if (cause_ == Cause::fail_fast)
       message_ = fail_fast_message(snapshot_, stack_, stands_at_);
     if (exception_ && type_name(exception_->method_table) == "System.OutOfMemoryException")
       oom_ = last_oom_text(snapshot);
+    has_message_ =
+        cause_ == Cause::unhandled_exception && exception_ && has_telling_message(snapshot_, objects_, *exception_);
   }
 
   const Notes &notes() const { return notes_; }
   // True if the runtime has looked for a handler in all calls of that thread, and found none.
   bool found_no_handler() const { return passed_through_all_calls(); }
 
-  std::string text() { return oom_.empty() ? text_of_reason() : text_of_reason() + "; " + oom_; }
+  std::string text() {
+    return text_of_reason() + (oom_.empty() ? "" : "; " + oom_) +
+           (has_message_ ? ". It has a message, which exceptions --values shows" : "");
+  }
 
   // The command that shows more.
   Crash crash() {
+    Crash out{.text = text(), .verb = "stack", .options = "", .is_sent = is_sent(), .is_in_native = false};
     if (message_)
-      return {text(), "show", " " + hex(message_) + " --values"};
-    if (cause_ == Cause::unhandled_exception || (cause_ == Cause::fail_fast && !given_exception().empty()))
-      return {text(), "exceptions", ""};
-    return {text(), "stack", crash_.thread ? " " + std::to_string(crash_.thread) : ""};
+      out.verb = "show", out.options = " " + hex(message_) + " --values";
+    else if (cause_ == Cause::unhandled_exception || (cause_ == Cause::fail_fast && !given_exception().empty()))
+      out.verb = "exceptions", out.options = has_message_ ? " --values" : "";
+    else if (out.is_sent)
+      out.verb = "threads";
+    else if (crash_.thread)
+      out.options = " " + std::to_string(crash_.thread);
+    out.is_in_native = !out.is_sent && delegate_.empty() &&
+                       (cause_ == Cause::signal || cause_ == Cause::exception_code || cause_ == Cause::fatal_error);
+    return out;
   }
 
   std::vector<Fact> facts() {
@@ -87,6 +104,7 @@ public:
                                                                : "execute")
                                     : Cell()},
             {"fault_address", crash_.address ? Cell(hex(*crash_.address)) : Cell()},
+            {"sender", is_sent() ? Cell(u64{crash_.sender}) : Cell()},
             {"os_id", crash_.thread},
             {"managed_id", thread_ ? Cell(thread_->managed_id) : Cell()},
             {"method", report::text_cell(method_)},
@@ -102,24 +120,32 @@ private:
     if (!crash_.number)
       return fmt::format("ended by an unhandled {}, on thread {}", unhandled_text(), crash_.thread);
     std::string out = (is_signal_ ? "ended by " : "dumped for ") + signal_text(crash_, runtime_.target().os);
+    if (is_sent())
+      return out + fmt::format(", which process {} sent to it", crash_.sender);
     out += fmt::format(" on thread {}", crash_.thread);
     if (!thread_)
       out += ", which is not a thread of the runtime";
     switch (cause_) {
     case Cause::unhandled_exception: return out + ": unhandled " + unhandled_text();
-    case Cause::stack_overflow: return out + ": stack overflow" + in_method() + recursion_text();
+    case Cause::stack_overflow:
+      return out + ": stack overflow" +
+             (native_.empty() ? in_method() + recursion_text() : " in " + native_ + which_called());
     case Cause::fail_fast:
       return out + ": Environment.FailFast" +
              (method_.empty() ? "" : ", called by " + method_in_words_ + method_line()) + given_exception() +
              (message_ ? "; its message is the string " + hex(message_) : "");
     case Cause::fatal_error:
+      if (!delegate_.empty())
+        return out + ": callback on a delegate of type " + delegate_ + " that had been garbage collected, by " +
+               (native_.empty() ? "native code" : native_) + which_called() +
+               "; the program must keep the delegate as long as native code may call it";
       return out + ": " + (inner_of_fatal_error_.empty() ? "fatal error of the runtime" : inner_of_fatal_error_) +
              in_method();
     default: break;
     }
     const bool aborted = is_signal_ && crash_.number == sig_abort;
     if (const std::string place = stands_in_method_ ? "" : native_place(snapshot_, stack_, aborted); !place.empty())
-      out += ": in " + place + (method_.empty() ? "" : ", which " + method_in_words_ + method_line() + " called");
+      out += ": in " + place + which_called();
     else if (!method_.empty())
       out += stands_in_method_ ? ":" + in_method()
                                : ": in native code that " + method_in_words_ + method_line() + " called";
@@ -148,6 +174,7 @@ private:
       if (frame.kind == StackFrame::Kind::explicit_) {
         const std::string_view kind = frame.frame_name;
         throws_ |= kind.starts_with("HelperMethodFrame") || kind == "SoftwareExceptionFrame";
+        software_throws_ |= kind == "SoftwareExceptionFrame";
         faulted_ |= kind == "FaultingExceptionFrame";
         allocates_ |= kind == "DynamicHelperFrame"; // .NET 10: allocations throw OutOfMemoryException
         continue;
@@ -199,42 +226,29 @@ private:
     for (const StackFrame *frame : method_frames(stack_))
       if (frame->method_desc)
         calls.push_back(frame->method_desc);
-    if (method_.empty() && interrupted_)
-      calls = calls_left_on_stack();
-    set_recursion(calls);
-  }
-
-  // For a stack that cannot be walked: finds the method whose return address is most frequent at the end of the stack.
-  std::vector<Address> calls_left_on_stack() {
-    constexpr u64 looked_at = 64 << 10, enough = 100;
-    const Memory &memory = runtime_.memory();
-    const u64 p = memory.format().pointer_size;
-    const Address start = std::max(interrupted_->stack_pointer, *thread_->stack_limit); // it may be beyond the end
-    const Bytes stack = memory.peek_up_to(start, looked_at);
-    std::vector<Address> calls;
-    std::map<Address, u64> counts;
-    std::pair<u64, Address> most;
-    for (u64 at = 0; at + p <= stack.size() && most.first < enough; at += p)
-      if (const Address method = runtime_.method_at(load_pointer(stack.data() + at, memory.format()))) {
-        calls.push_back(method);
-        if (const u64 count = ++counts[method]; count > most.first)
-          most = {count, method};
-      }
-    if (set_method(most.second)) {
-      memory.note_read(start, stack.size());
-      notes_.remove(Subject::crash_place);
+    if (method_.empty() && interrupted_) { // the stack pointer may be beyond the end
+      CallsLeft left = calls_left_on_stack(runtime_, std::max(interrupted_->stack_pointer, *thread_->stack_limit));
+      if (set_method(left.most))
+        notes_.remove(Subject::crash_place);
+      calls = std::move(left.calls);
     }
-    return calls;
+    recursion_ = recursion_of(runtime_, calls);
   }
 
-  void set_recursion(const std::vector<Address> &calls) {
-    constexpr u64 few = 10; // times
-    Repeat most;
-    for (const Repeat &repeat : repeats_of(calls))
-      if (repeat.times >= few && repeat.times * repeat.length > most.times * most.length)
-        most = repeat;
-    for (u64 i = most.length; most.times > 1 && i > 0; --i)
-      recursion_.push_back(runtime_.method_text(calls[most.first + i - 1]).name);
+  // The runtime's handler of the signal may have failed, too, or may only name the method that called native code.
+  void find_native_overflow() {
+    if (thread_ && (cause_ == Cause::stack_overflow || (cause_ == Cause::signal && crash_.number == sig_segv)))
+      native_ = native_overflow(snapshot_, *thread_, stack_, interrupted_);
+    if (!native_.empty())
+      cause_ = Cause::stack_overflow;
+  }
+
+  void find_collected_delegate() {
+    if (stack_.frames.empty() || !stands_at_)
+      return;
+    delegate_ = collected_delegate(runtime_.memory(), stack_.frames.front().sp, stands_at_);
+    if (!delegate_.empty())
+      native_ = native_caller(snapshot_, stack_);
   }
 
   void find_exception() {
@@ -254,6 +268,8 @@ private:
         first_nested_ = read;
       }
     }
+    if (!exception_ && software_throws_ && !runtime_.why_no_heap().empty())
+      exception_ = thrown_in_pieces(snapshot_, objects_, method_desc_);
     notes_.add_all(of_exceptions.up_to(Effect::none), Subject::crash_exception);
     if (exception_ && !exception_->methods.empty())
       thrown_in_ = runtime_.method_text(exception_->methods.front()).name;
@@ -271,6 +287,8 @@ private:
       cause_ = Cause::unhandled_exception;
     if (is_abort && fails_fast_) // also if the objects are not in the dump
       cause_ = Cause::fail_fast;
+    if (is_abort && !exception_ && software_throws_ && !runtime_.why_no_heap().empty())
+      cause_ = Cause::unhandled_exception; // its object is not in the dump
     if (!exception_ || !(is_abort || !is_signal_))
       return;
     // The runtime has one object of each of these types for itself, which passes through no calls.
@@ -328,7 +346,7 @@ private:
     }
     is_place_noted_ = !info->stack.empty() && has_exception();
     if (is_place_noted_)
-      thrown_in_ = name_of_noted(info->stack.front());
+      thrown_in_ = noted_method(runtime_, info->stack.front());
     if (info->message.starts_with(no_access)) {
       cause_ = Cause::fatal_error;
       inner_of_fatal_error_ = "invalid access to memory";
@@ -344,14 +362,6 @@ private:
     }
   }
 
-  // The recorded text may name methods that nothing else names.
-  std::string name_of_noted(const CrashInfo::Frame &frame) const {
-    const std::string noted = printable(frame.name.substr(0, frame.name.find('(')), longest_noted);
-    const std::string found = frame.method ? runtime_.method_text(frame.method).name : "";
-    const Module &module = runtime_.module();
-    const bool is_place = found.starts_with(std::string(module.file_name()) + "+");
-    return found.empty() || (is_place && !noted.empty()) ? noted : found;
-  }
   bool has_exception() const { return exception_ || !noted_exception_.empty(); }
 
   // Recognizes a stack overflow. CoreCLR aborts on another stack. NativeAOT leaves it to the system, which sends
@@ -393,9 +403,19 @@ private:
   std::string unhandled_text() {
     if (exception_ && !is_place_noted_)
       return ExceptionCause(snapshot_, objects_, lines()).text(*exception_);
+    if (!has_exception())
+      return "exception, which is not in this dump" +
+             (method_.empty() ? "" : ", thrown in " + method_in_words_ + method_line());
     const std::string inners = exception_ ? objects_.inner_types(*exception_) : noted_inner_;
     return exception_text() + (inners.empty() ? "" : " (inside: " + inners + ")") +
            (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
+  }
+  // Linux and the kernel's dumps name who sent a signal. A process that sends one to itself ends itself.
+  bool is_sent() const {
+    return is_signal_ && crash_.sender && snapshot_.target().pid && crash_.sender != snapshot_.target().pid;
+  }
+  std::string which_called() {
+    return method_.empty() ? "" : ", which " + method_in_words_ + method_line() + " called";
   }
   std::string in_method() { return method_.empty() ? "" : " in " + method_in_words_ + method_line(); }
   std::string method_line() { return method_ip_ ? line_at(method_desc_, method_ip_, !stands_in_method_) : ""; }
@@ -427,6 +447,8 @@ private:
   WalkedStack stack_;
   std::optional<InterruptedThread> interrupted_;
   Address stands_at_ = 0; // the stack pointer of `method_`
+  std::string native_,
+      delegate_; // the function that overflowed the stack or called the delegate, and the delegate's type
   bool throws_ = false, faulted_ = false, allocates_ = false, fails_fast_ = false, stands_in_method_ = false;
   Address method_desc_ = 0, method_ip_ = 0; // 0: unknown where in the method
   std::optional<SourceLines> lines_;        // once somebody asks
@@ -436,7 +458,7 @@ private:
   std::string noted_exception_, noted_inner_; // types of an exception that is not found on the heap
   std::vector<std::string> recursion_;        // outermost first
   std::optional<ExceptionObject> exception_, first_nested_;
-  bool is_at_hand_ = false, is_place_noted_ = false;
+  bool is_at_hand_ = false, is_place_noted_ = false, software_throws_ = false, has_message_ = false;
   std::string oom_; // the GC's record, if memory was the reason
   Notes notes_;
 };

@@ -14,6 +14,8 @@ namespace dnheap {
 struct Crash {
   std::string text;
   std::string verb, options; // of the command that shows more, and its options after the target
+  bool is_sent = false;      // another process sent the signal: nothing in this one has failed
+  bool is_in_native = false; // native code failed, maybe the runtime's
 };
 
 // Adds the crash to the answer's lead and facts, and what is unknown about it to the notes. Nullopt: no crash is known.

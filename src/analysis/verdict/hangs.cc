@@ -312,6 +312,17 @@ std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems) {
   return places.finalizer();
 }
 
+Standing find_standing_threads(const Snapshot &snapshot, SourceLines &lines) {
+  Notes problems; // the verbs that list threads report them
+  const std::vector<ThreadData> threads = snapshot.runtime().threads(problems);
+  ThreadPlaces places(snapshot, lines);
+  find_wait_texts(snapshot, threads, &places);
+  Standing out;
+  out.threads = places.groups();
+  name_native_places(snapshot, threads, out.threads);
+  return out;
+}
+
 HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *standing) {
   HangFacts out;
   Notes problems; // the verbs that list threads report them

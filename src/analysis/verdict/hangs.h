@@ -17,6 +17,9 @@ namespace dnheap {
 // threads); null: nobody asks.
 HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *standing = nullptr);
 
+// Returns only what threads do, from their stacks: for a dump without heap.
+Standing find_standing_threads(const Snapshot &snapshot, SourceLines &lines);
+
 // Returns only the place of the thread that runs a finalizer: "waits for an event in Shop.Handle.Finalize"; empty: no
 // finalizer runs. Adds to `problems` which parts of threads could not be read.
 std::string find_finalizer_place(const Snapshot &snapshot, Notes &problems);

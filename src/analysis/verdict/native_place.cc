@@ -6,6 +6,7 @@
 #include "snapshot/native_functions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace dnheap {
@@ -40,12 +41,28 @@ public:
         std::find_if(frames.begin(), frames.end(), [&](const StackFrame *frame) { return !is_of_system(*frame); });
     if (caller == frames.begin())
       return name(*frames.front());
+    if (caller != frames.end() && is_of_runtime(**caller) && waits_for_writer(*frames.front()))
+      return "";
     const std::string callee =
         aborted ? outermost_named(std::span(frames).first(caller - frames.begin())) : name(*frames.front());
     return caller == frames.end() || is_of_runtime(**caller) ? callee : callee + ", called by " + name(**caller);
   }
 
+  std::string caller(const WalkedStack &stack) {
+    for (const StackFrame *frame : frames_of_signal(stack))
+      if (!is_of_runtime(*frame) && !is_of_system(*frame))
+        return name(*frame);
+    return "";
+  }
+
 private:
+  // The runtime that ends a process starts createdump, and waits for it. Where it does that says nothing.
+  bool waits_for_writer(const StackFrame &frame) {
+    const Module *module = module_of(frame);
+    const std::string function = module ? functions_.find(*module, frame.ip, !frame.is_active) : "";
+    constexpr std::string_view waits[] = {"wait4", "__wait4", "waitpid", "__waitpid"};
+    return std::ranges::find(waits, std::string_view(function).substr(0, function.find('+'))) != std::end(waits);
+  }
   const Module *module_of(const StackFrame &frame) const { return runtime_.target().find_module(frame.ip); }
   bool is_of_system(const StackFrame &frame) const {
     const Module *module = module_of(frame);
@@ -78,6 +95,10 @@ private:
 
 std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, bool aborted) {
   return NativePlace(snapshot).text(stack, aborted);
+}
+
+std::string native_caller(const Snapshot &snapshot, const WalkedStack &stack) {
+  return NativePlace(snapshot).caller(stack);
 }
 
 } // namespace dnheap

@@ -13,4 +13,8 @@ namespace dnheap {
 // Empty: no native function is between the signal and the innermost managed method, or that is unknown.
 std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, bool aborted);
 
+// Returns the innermost function of the program's libraries that called the runtime: "libdevice.so!fire+0xa"; empty:
+// there is none between the signal and the innermost managed method.
+std::string native_caller(const Snapshot &snapshot, const WalkedStack &stack);
+
 } // namespace dnheap

@@ -15,19 +15,20 @@ namespace {
 using enum OperatingSystem;
 
 TEST(Crash, SignalsAndCodesInWords) {
-  EXPECT_EQ(signal_text({1, 11, 1, 0x10}, linux_os), "SIGSEGV (invalid address 0x10)");
-  EXPECT_EQ(signal_text({1, 11, 2, 0x10}, linux_os), "SIGSEGV (no access to address 0x10)");
-  EXPECT_EQ(signal_text({1, 11, 0x80, {}}, linux_os), "SIGSEGV (an invalid address, which the system does not report)");
-  EXPECT_EQ(signal_text({1, 11, 0, {}}, linux_os), "SIGSEGV");
-  EXPECT_EQ(signal_text({1, 8, 1, 0x40}, linux_os), "SIGFPE (division by zero at 0x40)");
-  EXPECT_EQ(signal_text({1, 7, 2, 0x40}, linux_os), "SIGBUS (at address 0x40)");
-  EXPECT_EQ(signal_text({1, 6, {}, {}}, linux_os), "SIGABRT");
-  EXPECT_EQ(signal_text({1, 31, {}, {}}, linux_os), "SIGSYS");
-  EXPECT_EQ(signal_text({1, 32, {}, {}}, linux_os), "signal 32");
-  EXPECT_EQ(signal_text({1, 0xc0000005, 1, 0x10}, windows), "access violation (0xc0000005, writing to 0x10)");
-  EXPECT_EQ(signal_text({1, 0xc0000005, {}, 0x7700}, windows), "access violation (0xc0000005)");
-  EXPECT_EQ(signal_text({1, 0xe0434352, {}, 0x7700}, windows), ".NET exception (0xe0434352)");
-  EXPECT_EQ(signal_text({1, 0x12345678, {}, {}}, windows), "exception (0x12345678)");
+  EXPECT_EQ(signal_text({1, 11, 1, {}, 0x10}, linux_os), "SIGSEGV (invalid address 0x10)");
+  EXPECT_EQ(signal_text({1, 11, 2, {}, 0x10}, linux_os), "SIGSEGV (no access to address 0x10)");
+  EXPECT_EQ(signal_text({1, 11, 0x80, {}, {}}, linux_os),
+            "SIGSEGV (an invalid address, which the system does not report)");
+  EXPECT_EQ(signal_text({1, 11, 0, {}, {}}, linux_os), "SIGSEGV");
+  EXPECT_EQ(signal_text({1, 8, 1, {}, 0x40}, linux_os), "SIGFPE (division by zero at 0x40)");
+  EXPECT_EQ(signal_text({1, 7, 2, {}, 0x40}, linux_os), "SIGBUS (at address 0x40)");
+  EXPECT_EQ(signal_text({1, 6, {}, {}, {}}, linux_os), "SIGABRT");
+  EXPECT_EQ(signal_text({1, 31, {}, {}, {}}, linux_os), "SIGSYS");
+  EXPECT_EQ(signal_text({1, 32, {}, {}, {}}, linux_os), "signal 32");
+  EXPECT_EQ(signal_text({1, 0xc0000005, 1, {}, 0x10}, windows), "access violation (0xc0000005, writing to 0x10)");
+  EXPECT_EQ(signal_text({1, 0xc0000005, {}, {}, 0x7700}, windows), "access violation (0xc0000005)");
+  EXPECT_EQ(signal_text({1, 0xe0434352, {}, {}, 0x7700}, windows), ".NET exception (0xe0434352)");
+  EXPECT_EQ(signal_text({1, 0x12345678, {}, {}, {}}, windows), "exception (0x12345678)");
 }
 
 constexpr u32 fields_of_exception = 4; // _message, _innerException, _stackTrace, _HResult
@@ -140,7 +141,7 @@ TEST(Crash, TheLastExceptionIsNotTakenForTheReason) {
     EXPECT_EQ(answer.lead, "ended by SIGABRT" + failed.on_thread +
                                "; the last exception of that thread is Shop.Failure " + hex(failed.thrown));
     EXPECT_EQ(fact(answer, "cause"), "signal");
-    failed.heap.crash = CrashSignal{failed.heap.threads[0].os_id, 11, 1, 0x10};
+    failed.heap.crash = CrashSignal{failed.heap.threads[0].os_id, 11, 1, {}, 0x10};
     answer = answer_of(failed.heap, "threads");
     EXPECT_EQ(answer.lead,
               "ended by SIGSEGV (invalid address 0x10) on thread " + std::to_string(failed.heap.threads[0].os_id));
@@ -152,16 +153,29 @@ TEST(Crash, TheLastExceptionIsNotTakenForTheReason) {
 TEST(Crash, AReportNamesTheCommandThatShowsMore) {
   Failed failed({}, "System", "ExecutionEngineException");
   EXPECT_TRUE(answer_of(failed.heap, "report").next_command.starts_with("dnheap exceptions "));
-  failed.heap.crash = CrashSignal{failed.heap.threads[0].os_id, 11, 1, 0x10};
+  failed.heap.crash = CrashSignal{failed.heap.threads[0].os_id, 11, 1, {}, 0x10};
   const report::Answer answer = answer_of(failed.heap, "report");
   EXPECT_TRUE(answer.next_command.starts_with("dnheap stack ")) << answer.next_command;
   EXPECT_TRUE(answer.next_command.ends_with(" " + std::to_string(failed.heap.threads[0].os_id))) << answer.next_command;
 }
 
+// Where it came from says more than where the thread stood by chance.
+TEST(Crash, ASignalThatAnotherProcessSent) {
+  HeapBuilder heap({});
+  heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
+  heap.crash = CrashSignal{12345, 6, 0, 4711, {}};
+  report::Answer answer = answer_of(heap, "info");
+  EXPECT_EQ(answer.lead, "ended by SIGABRT, which process 4711 sent to it");
+  EXPECT_EQ(answer_of(heap, "report").next_command.substr(0, 15), "dnheap threads ");
+  heap.crash->sender = heap.target()->pid; // abort() sends it to its own process
+  answer = answer_of(heap, "info");
+  EXPECT_EQ(answer.lead, "ended by SIGABRT on thread 12345, which is not a thread of the runtime");
+}
+
 TEST(Crash, AThreadThatTheRuntimeDoesNotKnow) {
   HeapBuilder heap({});
   heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
-  heap.crash = CrashSignal{12345, 7, 2, 0x40};
+  heap.crash = CrashSignal{12345, 7, 2, {}, 0x40};
   const report::Answer answer = answer_of(heap, "info");
   EXPECT_EQ(answer.lead, "ended by SIGBUS (at address 0x40) on thread 12345, which is not a thread of the runtime");
 }

@@ -1,6 +1,7 @@
 // The exceptions inside an unhandled one, in words; circles and long chains end. Where they were thrown,
 // test/real/crashes.py tells of real ones.
 #include "analysis/verdict/exception_cause.h"
+#include "analysis/verdict/exception_message.h"
 #include "base/text.h"
 #include "snapshot/snapshot.h"
 #include "support/opened.h"
@@ -41,10 +42,34 @@ struct Causes {
     return ExceptionCause(snapshot, objects, lines).text(read);
   }
 
+  bool has_message(Address exception) {
+    Snapshot snapshot(heap.target(), {});
+    ExceptionObjects objects(snapshot);
+    return has_telling_message(snapshot, objects,
+                               objects.read({exception, method_table_of(snapshot.runtime().memory(), exception)}));
+  }
+  void put_message(Address exception, Address text) { old.store(exception + heap.p, text, heap.p); }
+
   HeapBuilder heap;
   SegmentWriter &old;
   Address failure = 0, reason = 0;
 };
+
+TEST(ExceptionCause, AMessageIsWorthALook) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Causes causes(shape);
+    const Address inner = causes.exception(causes.reason, 0), outer = causes.exception(causes.failure, inner);
+    EXPECT_FALSE(causes.has_message(outer));
+    causes.put_message(inner, causes.old.string(""));
+    EXPECT_FALSE(causes.has_message(outer));
+    causes.put_message(inner, causes.old.string("no connection"));
+    EXPECT_TRUE(causes.has_message(outer));
+    causes.put_inside(inner, outer); // a circle
+    causes.put_message(inner, 0);
+    EXPECT_FALSE(causes.has_message(outer));
+  }
+}
 
 TEST(ExceptionCause, NamesEachCause) {
   for (const HeapShape &shape : type_layouts()) {

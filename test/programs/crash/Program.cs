@@ -12,6 +12,10 @@
 //   failed-tasks two tasks fail, each with an exception inside another one
 //   async-void   an exception leaves an async void method
 //   library      a native library of the program aborts: `crash library FILE`
+//   native-overflow  a native library of the program calls itself without end
+//   delegate     a native library calls a delegate that was collected
+//   damaged      the program writes past the end of an array, and a collection fails
+//   killed       it waits until another process ends it
 //   filtered     an exception thrown by a finally block, that nobody catches: the filter that is asked throws another
 // Its truth has "thrown", the address of the exception, and of threads that go on waiting what their stacks hold: "held".
 using System;
@@ -26,6 +30,7 @@ class Frame { public long Depth; }
 class Kept { public int Number; }
 class Failure : Exception { public Failure(string text) : base(text) { } }
 class Second : Exception { }
+class Sensor { int sum; public void Read(int value) => sum += value; }
 class Importer { public static readonly string Text = Environment.GetEnvironmentVariable("NOT_SET").Trim(); }
 class Textless : Exception { public override string ToString() => throw new Failure("no text"); }
 
@@ -37,6 +42,8 @@ static class Loser // in an unsafe class nothing is awaited
         Program.Wrap();
     }
 }
+
+delegate void Reading(int value);
 
 static unsafe class Program
 {
@@ -107,6 +114,13 @@ static unsafe class Program
 
     static string library;
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Keep(nint loaded)
+    {
+        nint callback = Marshal.GetFunctionPointerForDelegate(new Reading(new Sensor().Read));
+        ((delegate* unmanaged<nint, void>)NativeLibrary.GetExport(loaded, "keep"))(callback);
+    }
+
     static void Crash(string way)
     {
         switch (way)
@@ -164,6 +178,29 @@ static unsafe class Program
                 catch (Failure)
                 {
                 }
+        case "native-overflow":
+            kept.Add(((delegate* unmanaged<int, int>)NativeLibrary.GetExport(NativeLibrary.Load(library), "descend"))(0));
+            break;
+        case "delegate":
+            nint loaded = NativeLibrary.Load(library);
+            Keep(loaded);
+            for (int i = 0; i < 3; i++)
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+            }
+            ((delegate* unmanaged<int, void>)NativeLibrary.GetExport(loaded, "fire"))(1);
+            break;
+        case "damaged":
+            var arrays = new byte[2000][];
+            for (int i = 0; i < arrays.Length; i++)
+                arrays[i] = new byte[100];
+            fixed (byte* bytes = arrays[500])
+                new Span<byte>(bytes, 500).Fill(0x5a);
+            GC.Collect();
+            GC.KeepAlive(arrays);
+            break;
+        case "killed": Thread.Sleep(Timeout.Infinite); break;
         case "segv": strlen((nint)0x123456780); break;
         }
     }
