@@ -65,6 +65,16 @@ class Asked:
         self.problems += [f"{answer}: {problem}" for problem in SCHEMAS.problems(answer, "collect.json")]
         return answer["tables"]["dump"][0], answer
 
+    def settled(self, pid):
+        """The types of a process that has begun to wait: on a busy machine it may still be about to."""
+        before, now = None, self.types(f"--pid={pid}")
+        for _ in range(20):
+            if now == before:
+                break
+            time.sleep(0.1)
+            before, now = now, self.types(f"--pid={pid}")
+        return now
+
     def refused(self, code, words, *arguments, lines=1):
         """It ends with that code and says these words, in one line, and leaves no file."""
         before = self.files()
@@ -218,7 +228,7 @@ def on_made_socket(asked, major):
     path = asked.folder / "made.sock"
     with tempfile.TemporaryDirectory(prefix="dnheap-sockets-") as folder:
         with targets.Target("values", major, settings={"TMPDIR": folder, "DOTNET_DiagnosticPorts": f"{path},nosuspend"}) as target:
-            live = asked.types(f"--pid={target.pid}")
+            live = asked.settled(target.pid)
             for kind in ("heap", "full"):
                 row, answer = asked.by_socket("--listen", path, "--kind", kind, "-o", "made.core")
                 asked.expect(answer["target"]["pid"] == target.pid and row["kind"] == kind, f"of another process: {answer['target']}, {row}")
