@@ -52,6 +52,7 @@ class Ledger
     public async Task Post(bool fails)
     {
         await two.WaitAsync();
+        await Task.Yield(); // a call that never waited leaves no box
         if (fails)
             throw new InvalidOperationException("lost");
         two.Release();
