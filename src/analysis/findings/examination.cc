@@ -228,7 +228,8 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   if (out.native && !out.native->owners.empty() && !is_leak(out.native->owners.front(), *out.native)) // else a finding
     facts.native_owner = main_owner_text(*out.native);
   add_assemblies(snapshot, facts);
-  if (!snapshot.target().record && facts.free_inside >= least_hole_bytes && share_of(facts.free_inside, facts.in_heap()) >= least_holes)
+  if (!snapshot.target().record && facts.free_inside >= least_hole_bytes &&
+      share_of(facts.free_inside, facts.in_heap()) >= least_holes)
     out.holes = find_holes(snapshot);
   if (out.holes)
     facts.free_beside_pinned = out.holes->total().pinned_bytes;
@@ -277,8 +278,9 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
     }
   if (snapshot.target().record) // rules look at fields
     return out;
-  std::vector<Finding> others = find_findings({snapshot, examined.suspects, examined.map, examined.native,
-                                               examined.facts, *examined.lines, examined.standing.calls});
+  std::vector<Finding> others =
+      find_findings({snapshot, examined.suspects, examined.map, examined.native, examined.facts, *examined.lines,
+                     examined.standing.calls, examined.standing.threads});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   find_causes(snapshot, examined.suspects, others);
   std::move(others.begin(), others.end(), std::back_inserter(out));
