@@ -43,6 +43,8 @@ WAYS = {
     "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "
                                                f"{signals('colors.SignalAndWait();')}: 1 of 3 participants has not arrived in phase 0, "]),
     "lost_signal:event": ("probable", None, [f"Thread Drier waits for an event in Shop.Press.AwaitInk {signals('dried.Wait()')}: it is not set, and nothing else "]),
+    "failed_calls": ("possible", 1, ["1 call failed with System.InvalidOperationException in Shop.Ramp.BringAsync, and nobody looked at the exception, while 2 threads wait for an item in "
+                                     "a BlockingCollection in Shop.Ramp.Load, in the same class: perhaps for what the failed call was to do."]),
     "exit_blocked": ("probable", None, [f"The process is ending (thread Stopper called Environment.Exit in Shop.Exits.Stop {exits('Environment.Exit(0);')}), but waits "
                                         f"for a handler of AppDomain.ProcessExit: the thread that runs it waits for a task in Shop.Journal.OnExit {exits('written.Task.Wait();')}."]),
     "exit_blocked:main": ("probable", None, ["The process is ending (Main has returned), but waits for a handler of AppDomain.ProcessExit: the thread that runs it waits for a "

@@ -13,7 +13,7 @@
     pool          a starved thread pool
     pool-locks    the same, whose workers all wait for one lock: `report` and `async` say the same of it
     collections   deadlocks over BlockingCollections; collections-fine: the same waits where somebody goes on
-    gate, gate-lost, gate-threads  many callers before one semaphore; gates-fine: callers that wait as is usual
+    gate, gate-lost, gate-few, gate-unique, gate-threads, gate-sleeper  many callers before one semaphore; gates-fine: callers that wait as is usual
     takers        who has taken a semaphore, and who only refers to it
     joined, constructed, screen, readers  a deadlock by Thread.Join, by a static constructor's task, over a SynchronizationContext; readers that a dozen threads wait for
     mutexes, task-circle  one of the deadlocks of hangs alone, which the report must find
@@ -38,7 +38,7 @@ import runtimes
 import targets
 
 COUNTS = {"async": "10000", "gate": "40000", "many-async": "340000"}
-KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "collections", "collections-fine", "gate", "gate-lost", "gate-threads", "gates-fine", "takers", "hangs", "mutexes", "task-circle", "joined", "constructed", "screen", "readers", "combined", "library") for major in runtimes.MAJORS]
+KINDS = [f"{kind}:{major}:heap" for kind in ("thrown", "locks", "lock-async", "semaphores", "async", "pool", "pool-locks", "collections", "collections-fine", "gate", "gate-lost", "gate-few", "gate-unique", "gate-threads", "gate-sleeper", "gates-fine", "takers", "hangs", "mutexes", "task-circle", "joined", "constructed", "screen", "readers", "combined", "library") for major in runtimes.MAJORS]
 KINDS += [f"{kind}:{major}:gcore" for kind in ("thrown", "locks") for major in runtimes.MAJORS]
 KINDS += ["locks:8:full", "lock-async:9:full", "many-async:10:heap", "semaphores:9:gcore"]
 KINDS += [f"{kind}:{major}:heap" for kind in ("kinds", "circles", "around", "inflated", "constructors") for major in runtimes.MAJORS] + ["kinds:11:gcore", "kinds:11:full"]
@@ -325,6 +325,7 @@ def collections(dnheap, path, said):
 def gate(dnheap, path, said):
     problems = verdict(dnheap, path, "semaphore_taken", f"{said['waiting']:,} ") + verdict(dnheap, path, "semaphore_taken", f"(static {said['owner']}), of which none is free")
     holder = {"Pricing.Load": f"Pricing.Load {targets.place('waits', 'Gates.cs', 'return await answer.Task + id;')}",
+              "Vault.Read": f"Thread Reading0, which sleeps in Vault.Copy {targets.place('waits', 'Gates.cs', 'static void Copy()')},",
               "Printer.Print": f"Thread Printing0, which waits for a task in Printer.Wait {targets.place('waits', 'Gates.cs', 'static void Wait(int number)')},"}
     words = f". {holder[said['holder']]} probably has it." if said["holder"] else ". Its holder is unknown: perhaps it was not released."
     return problems + verdict(dnheap, path, "semaphore_taken", words)
@@ -484,7 +485,7 @@ def library(dnheap, path, said):
     return problems
 
 
-CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "pool-locks": pool_locks, "collections": collections, "collections-fine": collections, "gate": gate, "gate-lost": gate, "gate-threads": gate, "gates-fine": gates_fine, "takers": takers, "hangs": hangs, "mutexes": alone, "task-circle": alone, "joined": stuck, "constructed": stuck, "screen": stuck, "readers": stuck, "combined": combined, "library": library}
+CHECKS = {"constructors": constructors, "kinds": kinds, "circles": circles, "around": around, "inflated": inflated, "thrown": thrown, "locks": locks, "lock-async": lock_async, "semaphores": semaphores, "async": calls, "pool": pool, "pool-locks": pool_locks, "collections": collections, "collections-fine": collections, "gate": gate, "gate-lost": gate, "gate-few": gate, "gate-unique": gate, "gate-threads": gate, "gate-sleeper": gate, "gates-fine": gates_fine, "takers": takers, "hangs": hangs, "mutexes": alone, "task-circle": alone, "joined": stuck, "constructed": stuck, "screen": stuck, "readers": stuck, "combined": combined, "library": library}
 
 
 if __name__ == "__main__":

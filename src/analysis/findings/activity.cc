@@ -5,6 +5,7 @@
 #include "analysis/names/source_line_text.h"
 #include "analysis/threads/async_calls.h"
 #include "analysis/threads/thread_text.h"
+#include "analysis/threads/unseen_failures.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -32,6 +33,19 @@ u64 requests_in_flight(const Snapshot &snapshot) {
   return has_heap && count_requests(snapshot, AspNetTypes::server) ? find_requests(snapshot)->in_flight() : 0;
 }
 
+void add_failures(const Snapshot &snapshot, Activities &to) {
+  constexpr u64 most_failures = 2;
+  std::vector<UnseenFailure> all = find_unseen_failures(snapshot);
+  all.resize(std::min<u64>(all.size(), most_failures));
+  for (const UnseenFailure &one : all)
+    to.list.push_back({.who = Activity::Who::failures,
+                       .count = one.count,
+                       .waits_for = {},
+                       .method = one.method,
+                       .calls = one.type,
+                       .at = {}});
+}
+
 } // namespace
 
 const char *name_of(Activity::Who who) {
@@ -39,16 +53,21 @@ const char *name_of(Activity::Who who) {
   case Activity::Who::threads: return "thread";
   case Activity::Who::calls: return "call";
   case Activity::Who::requests: return "request";
+  case Activity::Who::failures: return "failure";
   }
   return "";
 }
 
-std::string Activity::figures() const { return count_text(count) + " " + name_of(who) + (count == 1 ? "" : "s"); }
+std::string Activity::figures() const {
+  return count_text(count) + " " + name_of(who == Who::failures ? Who::calls : who) + (count == 1 ? "" : "s");
+}
 
 std::string Activity::text() const {
   const bool is_one = count == 1;
   if (who == Who::requests)
     return is_one ? "is in flight (ASP.NET Core)" : "are in flight (ASP.NET Core)";
+  if (who == Who::failures)
+    return "failed with " + calls + (method.empty() ? "" : " in " + method) + ", and nobody looked at the exception";
   const std::string place = method + line_in_brackets(at);
   if (who == Who::calls)
     return "of " + place + (is_one ? " waits" : " wait") + (waits_for.empty() ? "" : " for " + waits_for);
@@ -96,6 +115,7 @@ Activities find_activities(const Snapshot &snapshot, const Standing &standing, S
       one.activity.at = line_of(*one.calls, lines);
     out.list.push_back(std::move(one.activity));
   }
+  add_failures(snapshot, out);
   return out;
 }
 

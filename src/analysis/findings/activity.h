@@ -1,6 +1,7 @@
 // Activity: what the program does, in its own methods: threads that wait or run there, pending asynchronous calls, and
-// requests in flight, the largest groups first. It is evidence, and says nothing about harm. Reads requests only if
-// the tally shows ASP.NET Core's objects for them. Not for several threads at once.
+// requests in flight, the largest groups first; then calls that failed while nobody looked at their exceptions. It is
+// evidence, and says nothing about harm. Reads requests and failures only if the tally shows .NET's objects for them.
+// Not for several threads at once.
 #pragma once
 #include "analysis/threads/standing.h"
 #include "snapshot/snapshot.h"
@@ -12,12 +13,14 @@
 namespace dnheap {
 
 struct Activity {
-  enum class Who : u8 { threads, calls, requests };
+  enum class Who : u8 { threads, calls, requests, failures };
   Who who = Who::threads;
   u64 count = 0;
   std::string waits_for; // in words: "a task", "sleep"; empty: they do not wait, or how they wait is unknown
   std::string method;    // of the program, in words; empty for requests
-  std::string calls;     // the method of .NET, or the native function, that the program's method calls; empty: none
+  // The method of .NET, or the native function, that the program's method calls; empty: none. Of failures: the type of
+  // the exception.
+  std::string calls;
   bool is_in_native = false;
   SourceLine at;
 
@@ -26,14 +29,14 @@ struct Activity {
   // "wait for data of a socket in Shop.LegacyClient.ReadReply (Legacy.cs:21)"
   std::string text() const;
 };
-const char *name_of(Activity::Who who); // "thread", "call", "request"
+const char *name_of(Activity::Who who); // "thread", "call", "request", "failure"
 
 struct Activities {
   std::vector<Activity> list;
   u64 others = 0; // groups that are left out
 };
 
-// Returns at most `most` groups.
+// Returns at most `most` groups, and at most two of failures.
 Activities find_activities(const Snapshot &snapshot, const Standing &standing, SourceLines &lines, u64 most);
 
 } // namespace dnheap

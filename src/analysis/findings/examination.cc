@@ -280,8 +280,9 @@ std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &ex
     }
   if (snapshot.target().record) // rules look at fields
     return out;
-  std::vector<Finding> others = find_findings({snapshot, examined.suspects, examined.map, examined.native,
-                                               examined.facts, *examined.lines, examined.standing.calls});
+  std::vector<Finding> others =
+      find_findings({snapshot, examined.suspects, examined.map, examined.native, examined.facts, *examined.lines,
+                     examined.standing.calls, examined.standing.threads});
   std::erase_if(others, [&](const Finding &one) { return is_found(one.kind) || (suspect && one.example == suspect); });
   find_causes(snapshot, examined.suspects, others);
   std::move(others.begin(), others.end(), std::back_inserter(out));

@@ -6,9 +6,8 @@
 #include "analysis/names/framework_names.h"
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
-#include "analysis/shapes/state_machines.h"
-#include "analysis/threads/exception_objects.h"
 #include "analysis/threads/tasks.h"
+#include "analysis/threads/unseen_failures.h"
 #include "analysis/verdict/verdict.h"
 #include "base/text.h"
 #include "objects/object_index.h"
@@ -56,14 +55,9 @@ public:
   }
 
   // Returns "System.FormatException in Shop.Pipeline.ConsumeAsync".
-  std::string words(Address exception) {
-    const Address type = fields_.type_of(exception);
-    const ExceptionObject read = ExceptionObjects(snapshot_).read({exception, type});
-    std::string out = runtime_.types().name(type);
-    for (const Address method : read.methods)
-      if (const std::string name = method_of(method); !name.empty() && !framework_.contain(name))
-        return out + " in " + method_in_words(name);
-    return out;
+  std::string words(Address exception) const {
+    const UnseenFailure failure = describe_failure(snapshot_, exception);
+    return failure.type + (failure.method.empty() ? "" : " in " + failure.method);
   }
 
 private:
@@ -100,16 +94,6 @@ private:
   Address object_in(Address object, const char *field) {
     const Address found = object ? fields_.reference_or_null(object, field) : 0;
     return found && snapshot_.index().is_object(found) ? found : 0;
-  }
-
-  // Returns the method in the source: a state machine's MoveNext is its asynchronous method.
-  std::string method_of(Address method) {
-    std::string name = runtime_.method_text(method).name;
-    name.resize(std::min(name.size(), name.find('(')));
-    constexpr std::string_view resume = ".MoveNext";
-    return name.ends_with(resume)
-               ? method_of_state_machine(std::string_view(name).substr(0, name.size() - resume.size()))
-               : name;
   }
 
   const Snapshot &snapshot_;

@@ -26,6 +26,7 @@ constexpr FindingRule rules[] = {
     {"events", find_kept_handlers, {"event_handlers"}},
     {"connections", find_kept_clients, {"http_clients", "db_connections"}},
     {"", find_kept_registrations, {"cancellation_registrations"}},
+    {"", find_failed_calls, {"failed_calls"}},
     {"", find_failed_readers, {"failed_reader"}},
     {"", find_kept_values, {"captured_values"}},
     {"", find_kept_entries, {"weak_table", "dependent_handles"}},

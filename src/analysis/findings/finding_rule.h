@@ -8,6 +8,7 @@
 #include "analysis/process/account_map.h"
 #include "analysis/suspects/suspects.h"
 #include "analysis/threads/async_calls.h"
+#include "analysis/threads/thread_places.h"
 #include "analysis/verb.h"
 #include "analysis/verdict/verdict.h"
 #include "snapshot/snapshot.h"
@@ -28,6 +29,7 @@ struct Evidence {
   const VerdictFacts &facts;
   SourceLines &lines;
   std::span<const CallGroup> calls; // pending; empty, too, if there are too many
+  std::span<const ThreadGroup> threads;
 };
 
 struct FindingRule {
@@ -49,6 +51,7 @@ void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_handlers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_clients(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out);
+void find_failed_calls(const Evidence &evidence, std::vector<Finding> &out);
 void find_failed_readers(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_values(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_entries(const Evidence &evidence, std::vector<Finding> &out);

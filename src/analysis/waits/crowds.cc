@@ -33,20 +33,22 @@ public:
     count();
     std::vector<Crowd> out;
     for (auto &[semaphore, crowd] : crowds_) {
-      if (crowd.threads + crowd.calls < least_crowd || !is_lock(semaphore) ||
-          holders_.has_runners(semaphore, [&](u32 thread) { return goes_on(thread); }))
+      if (!crowd.size() || !is_lock(semaphore))
         continue;
       auto takers = may_have_taken.find(semaphore);
       const std::vector<SemaphoreHolder> none;
-      bool anybody_goes_on = false;
+      bool anybody_has_it = false, anybody_goes_on = false;
       for (const SemaphoreHolder &one : takers != may_have_taken.end() ? takers->second : none) {
         if (one.is_doubtful() || one.grounds == Grounds::stack || one.grounds == Grounds::static_field)
           continue;
+        anybody_has_it = true;
         anybody_goes_on |= one.thread ? goes_on(*one.thread) : goes_on_task(one.task);
         if (one.is_sure())
           crowd.holders.push_back(one);
       }
-      if (!anybody_goes_on)
+      const bool is_stuck = !anybody_goes_on && crowd.size() >= least_of(semaphore, anybody_has_it) &&
+                            !holders_.has_runners(semaphore, [&](u32 thread) { return goes_on(thread); });
+      if (is_stuck || is_contended_by_threads(crowd))
         out.push_back(std::move(crowd));
     }
     std::stable_sort(out.begin(), out.end(), [](const Crowd &a, const Crowd &b) { return a.size() > b.size(); });
@@ -54,11 +56,26 @@ public:
   }
 
 private:
+  bool has_one_permit(Address semaphore) const {
+    const LockObject *lock = locks_.find(semaphore);
+    return lock && lock->permits == 1;
+  }
   // True if the methods that wait also release the semaphore. If that is unknown, true for a semaphore with a limit of
   // one permit: a signal with this limit would be for one waiter only.
   bool is_lock(Address semaphore) const {
-    const LockObject *lock = locks_.find(semaphore);
-    return holders_.is_given_back(semaphore).value_or(lock && lock->permits == 1);
+    return holders_.is_given_back(semaphore).value_or(has_one_permit(semaphore));
+  }
+  u64 least_of(Address semaphore, bool anybody_has_it) const {
+    if (anybody_has_it)
+      return least_crowd;
+    if (holders_.failed_calls(semaphore))
+      return 1;
+    return has_one_permit(semaphore) && holders_.is_given_back(semaphore) == true ? least_before_one : least_crowd;
+  }
+  // True if threads queue as they would before a lock, for a semaphore that one thread has and only one can have.
+  bool is_contended_by_threads(const Crowd &crowd) const {
+    return !crowd.calls && crowd.threads >= least_before_one && has_one_permit(crowd.semaphore) &&
+           crowd.holders.size() == 1 && crowd.holders.front().thread;
   }
   bool thread_has_limit(u32 thread) const {
     const ThreadWait *wait = waits_of_.first_of(thread);

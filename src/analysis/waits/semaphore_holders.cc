@@ -362,11 +362,30 @@ void SemaphoreHolders::look_at_locks() {
         for (Address semaphore : in->second)
           runners_[semaphore].insert(thread);
   for (TaskNumber task = 0; task < tasks_.count() && !by_machine.empty(); ++task)
-    if (tasks_.is_pending(task) && tasks_.machine(task) && tasks_.state(task) == -1)
+    if (tasks_.is_pending(task) && tasks_.machine(task) && (tasks_.state(task) == -1 || is_released(task)))
       if (auto in = by_machine.find(place_of(task).method); in != by_machine.end())
         for (Address semaphore : in->second)
           if (runners_[semaphore].empty())
             runners_[semaphore].insert(no_thread);
+}
+
+// True for a call that waited, was given the permit, and is not run yet.
+bool SemaphoreHolders::is_released(TaskNumber task) const {
+  if (!is_waiting_method(task) || awaited_.contains(task))
+    return false;
+  const TaskNumber awaited = waits_.awaited_task(task);
+  return awaited != no_task && !tasks_.is_pending(awaited);
+}
+
+u64 SemaphoreHolders::failed_calls(Address semaphore) const {
+  std::set<u32> types; // of the boxes of its waiters
+  for (const auto &[task, awaited] : awaited_)
+    if (awaited == semaphore && tasks_.type(task).is_box)
+      types.insert(tasks_.type_number(task));
+  u64 out = 0;
+  for (TaskNumber task = 0; task < tasks_.count() && !types.empty(); ++task)
+    out += tasks_.status(task) == TaskStatus::faulted && types.contains(tasks_.type_number(task));
+  return out;
 }
 
 std::optional<bool> SemaphoreHolders::is_given_back(Address semaphore) const {

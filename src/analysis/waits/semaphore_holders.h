@@ -63,7 +63,10 @@ public:
 
   // True if the methods that wait for it also release it, so that it is used as a lock. Nothing: unknown.
   std::optional<bool> is_given_back(Address semaphore) const;
-  // True if a thread for which `goes_on` is true, or an unknown thread, runs in one of the methods that wait for it.
+  // Returns how many calls of the methods that wait for it have failed.
+  u64 failed_calls(Address semaphore) const;
+  // True if a thread for which `goes_on` is true, or an unknown thread, runs in one of the methods that wait for it; or
+  // if a call of such a method no longer waits there, but has not gone on yet.
   bool has_runners(Address semaphore, const std::function<bool(u32 thread)> &goes_on) const;
   // Returns the field that has the semaphore or its collection: "static Shop.Cart._gate", "Shop.Cart._gate"; empty:
   // unknown.
@@ -102,6 +105,7 @@ private:
   std::vector<Address> references_of(Address object);
   const std::vector<Address> &semaphores_in(Address object);
   void look_from_outside(Address object);
+  bool is_released(TaskNumber task) const;
   bool may_be_anywhere(Address semaphore) const;
   bool is_collection(Address semaphore) const { return collections_.contains(semaphore); }
   const Tasks &tasks_;

@@ -34,6 +34,17 @@ TEST(Activity, ASentence) {
   EXPECT_EQ(words_of(one), "1 call of Shop.Cart.Pay waits");
   EXPECT_EQ(words_of({.who = Who::requests, .count = 80, .waits_for = {}, .method = {}, .calls = {}, .at = {}}),
             "80 requests are in flight (ASP.NET Core)");
+  one = {.who = Who::failures,
+         .count = 2,
+         .waits_for = {},
+         .method = "Shop.Mailer.SendAsync",
+         .calls = "System.IO.IOException",
+         .at = {}};
+  EXPECT_EQ(words_of(one),
+            "2 calls failed with System.IO.IOException in Shop.Mailer.SendAsync, and nobody looked at the "
+            "exception");
+  one.count = 1, one.method.clear();
+  EXPECT_EQ(words_of(one), "1 call failed with System.IO.IOException, and nobody looked at the exception");
 }
 
 TEST(Activity, TheLargestGroupsComeFirst) {

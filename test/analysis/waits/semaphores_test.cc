@@ -184,7 +184,7 @@ TEST(Semaphores, WhoStandsBehindTheWait) {
 }
 
 // What `report` says of many who wait.
-std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends) {
+std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends, u64 failed_calls = 0) {
   Semaphores s({});
   const Address a = s.semaphore();
   s.old.store(a + s.p + 4, permits, 4);
@@ -192,6 +192,8 @@ std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends) {
     s.calls(s.wait(a), a);
   if (has_holder)
     s.behind(ends ? s.of_type(s.delay, test::waiting) : s.of_type(s.task, test::waiting), a);
+  for (u64 i = 0; i < failed_calls; ++i)
+    s.method(s.buy, -2, 0, failed);
   Snapshot snapshot(s.heap.target(), {});
   SourceLines lines(snapshot);
   const std::vector<HangVerdict> hangs = judge_hangs(find_hangs(snapshot, lines));
@@ -203,6 +205,25 @@ TEST(Semaphores, ManyBeforeOneAreACrowd) {
                                           "unknown: perhaps it was not released.");
   EXPECT_EQ(hang_of(40, 1, true, false), "40 calls wait for a SemaphoreSlim, of which none is free. Shop.Cart.Buy "
                                          "probably has it. That is a hang only if this never ends.");
+}
+
+TEST(Semaphores, AFailedCallExplainsAFewThatWait) {
+  EXPECT_EQ(hang_of(2, 1, false, false, 1), "2 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
+                                            "unknown: perhaps it was not released.");
+  EXPECT_EQ(hang_of(2, 1, true, false, 1), ""); // somebody has it
+  EXPECT_EQ(hang_of(2, 0x7fffffff, false, false, 1), "");
+}
+
+// Its next step is queued, so it goes on and releases.
+TEST(Semaphores, WhoWasGivenItIsNoCrowd) {
+  Semaphores s({});
+  const Address a = s.semaphore();
+  for (u64 i = 0; i < 40; ++i)
+    s.calls(s.wait(a), a);
+  s.calls(s.of_type(s.node, done), a);
+  Snapshot snapshot(s.heap.target(), {});
+  SourceLines lines(snapshot);
+  EXPECT_TRUE(judge_hangs(find_hangs(snapshot, lines)).empty());
 }
 
 // The report shows what the calls do from the same look at them.

@@ -504,6 +504,7 @@ namespace Shop
                 "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
                 "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
                 "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),
+                "failed_calls" => () => Signals.Failed(kept, isHealthy),
                 "root_scope" => RootScope,
                 "open_scopes" => OpenScopes,
                 "many_timers" => Timers,

@@ -1,6 +1,9 @@
+using System;
+using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Threading;
+using System.Threading.Tasks;
 
 namespace Shop
 {
@@ -24,8 +27,38 @@ namespace Shop
         public void AwaitInk() => dried.Wait();
     }
 
+    // Threads wait for parcels that a call was to bring, which failed; nobody looks at its task.
+    sealed class Ramp
+    {
+        readonly BlockingCollection<string> parcels = new();
+        public void Load()
+        {
+            foreach (string one in parcels.GetConsumingEnumerable())
+                GC.KeepAlive(one);
+        }
+        public async Task BringAsync(bool fails)
+        {
+            await Task.Delay(1);
+            if (fails)
+                throw new InvalidOperationException("no lorry");
+            await Signals.Never.Task;
+            parcels.Add("");
+        }
+    }
+
     static class Signals
     {
+        public static readonly TaskCompletionSource Never = new();
+
+        public static void Failed(List<object> kept, bool isHealthy)
+        {
+            var ramp = new Ramp();
+            kept.Add(ramp);
+            kept.Add(ramp.BringAsync(!isHealthy));
+            for (int i = 0; i < 2; ++i)
+                Start("Loading", i, _ => ramp.Load());
+        }
+
         // `kept`: where something that is no thread refers to the press; else null.
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static void Countdown(List<object> kept)

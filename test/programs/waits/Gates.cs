@@ -1,4 +1,5 @@
-// Many callers before one semaphore, one way a program: "gate", "gate-lost", "gate-threads". "waiting": how many wait; "owner": the field that
+// Many callers before one semaphore, one way a program: "gate", "gate-lost", "gate-few", "gate-unique", "gate-threads",
+// "gate-sleeper". "waiting": how many wait; "owner": the field that
 // has the semaphore; "holder": the method that has its permits, if it lives.
 // "gates-fine": callers that wait as they do in programs that work: "fine".
 using System;
@@ -40,6 +41,61 @@ class Session
             throw new InvalidOperationException("lost");
         one.Release();
     }
+}
+
+// Two permits are lost in calls that fail.
+class Ledger
+{
+    public static readonly Ledger Current = new();
+    readonly SemaphoreSlim two = new(2);
+
+    public async Task Post(bool fails)
+    {
+        await two.WaitAsync();
+        await Task.Yield(); // a call that never waited leaves no box
+        if (fails)
+            throw new InvalidOperationException("lost");
+        two.Release();
+    }
+}
+
+// One returns too early.
+class Till
+{
+    public static readonly Till Only = new();
+    readonly SemaphoreSlim drawer = new(1, 1);
+
+    public async Task Open(bool isEmpty)
+    {
+        await drawer.WaitAsync();
+        if (isEmpty)
+            return;
+        drawer.Release();
+    }
+}
+
+// Threads wait for one that sleeps within, as they would before a lock.
+class Vault
+{
+    public static readonly Vault Only = new();
+    readonly SemaphoreSlim door = new(1, 1);
+
+    public void Read(Action ready, int number)
+    {
+        if (number > 0)
+            ready();
+        door.Wait();
+        try
+        {
+            ready();
+            Copy();
+        }
+        finally
+        {
+            door.Release();
+        }
+    }
+    static void Copy() => Thread.Sleep(Timeout.Infinite);
 }
 
 // Threads, of which one sleeps within.
@@ -155,6 +211,32 @@ static class Gates
         for (int i = 0; i <= 38; i++)
             kept.Add(Session.Current.Open(i == 0));
         return Said(38, "Session.Current.one", null);
+    }
+
+    public static string RunFew()
+    {
+        for (int i = 0; i < 5; i++)
+            kept.Add(Ledger.Current.Post(i < 2));
+        return Said(3, "Ledger.Current.two", null);
+    }
+
+    public static string RunUnique()
+    {
+        for (int i = 0; i < 8; i++)
+            kept.Add(Till.Only.Open(i == 0));
+        return Said(7, "Till.Only.drawer", null);
+    }
+
+    public static string RunSleeper()
+    {
+        List<Pair> threads = new();
+        for (int i = 0; i <= 6; i++)
+        {
+            int number = i;
+            threads.Add(Program.Start($"Reading{i}", ready => Vault.Only.Read(ready, number)));
+        }
+        Program.Settle(threads.ToArray());
+        return Said(6, "Vault.Only.door", "Vault.Read");
     }
 
     public static string RunThreads()

@@ -15,7 +15,7 @@
 //   pool         a thread pool whose workers wait for work that no worker is left to do
 //   pool-locks   a thread pool whose workers all wait for one lock
 //   collections  deadlocks over BlockingCollections; collections-fine: what only looks like one
-//   gate         COUNT calls before one semaphore; gate-lost, gate-threads: others; gates-fine: callers that wait as is usual
+//   gate         COUNT calls before one semaphore; gate-lost, gate-few, gate-unique, gate-threads, gate-sleeper: others; gates-fine: callers that wait as is usual
 //   joined, constructed, readers, screen  hangs by Thread.Join, a static constructor's task, readers, a SynchronizationContext
 //   takers       semaphores of an object in a static field: who has taken them, and who only refers to them
 // Its truth is one object, "said"; what is in it, each way's file tells.
@@ -73,7 +73,10 @@ static class Program
             "collections-fine" => Collections.RunFine(),
             "gate" => Gates.Run(count),
             "gate-lost" => Gates.RunLost(),
+            "gate-few" => Gates.RunFew(),
+            "gate-unique" => Gates.RunUnique(),
             "gate-threads" => Gates.RunThreads(),
+            "gate-sleeper" => Gates.RunSleeper(),
             "gates-fine" => Gates.RunFine(),
             "takers" => Takers.Run(),
             "kinds" => Kinds.Run(),
