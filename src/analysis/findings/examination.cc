@@ -26,6 +26,7 @@ std::string waste_text(const WasteRow &row) {
   case WasteKind::duplicate_arrays:
   case WasteKind::duplicate_objects: what = "duplicates"; break;
   case WasteKind::mostly_zero_arrays: what = "mostly zero"; break;
+  case WasteKind::zero_arrays: what = "all zero"; break;
   case WasteKind::empty_collections: what = "empty"; break;
   case WasteKind::one_element_collections: what = "with one element"; break;
   case WasteKind::over_allocated_collections: what = "less than a third full"; break;
