@@ -79,9 +79,9 @@ WAYS = {
     "cache_without_limit": ("probable", 20000, ["A MemoryCache has 20,000 entries and no SizeLimit, and holds "]),
     "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
-    "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for one thing (TaskCompletionSource)."]),
+    "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for a TaskCompletionSource."]),
     # After the colon: another way to the same kind.
-    "waiting_requests:http": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.FetchAsync {place('await http.GetStringAsync(away);')} wait for one thing (HTTP)."]),
+    "waiting_requests:http": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.FetchAsync {place('await http.GetStringAsync(away);')} wait for HTTP."]),
 }
 # The program's own words for what its threads and calls do, which the report shows, but as no finding.
 ACTIVITY = {

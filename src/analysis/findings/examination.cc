@@ -26,6 +26,7 @@ std::string waste_text(const WasteRow &row) {
   case WasteKind::duplicate_arrays:
   case WasteKind::duplicate_objects: what = "duplicates"; break;
   case WasteKind::mostly_zero_arrays: what = "mostly zero"; break;
+  case WasteKind::zero_arrays: what = "all zero"; break;
   case WasteKind::empty_collections: what = "empty"; break;
   case WasteKind::one_element_collections: what = "with one element"; break;
   case WasteKind::over_allocated_collections: what = "less than a third full"; break;
@@ -58,6 +59,52 @@ u64 pinned_objects(const Snapshot &snapshot) {
   }));
 }
 
+// Returns "ArrayPool<Byte>.Shared" if the owner is the shared pool, or what it keeps for a thread; else empty.
+std::string shared_pool_of(std::string_view owner) {
+  for (const std::string_view begin : {"static System.Buffers.ArrayPool<", "static System.Buffers.SharedArrayPool<",
+                                       "thread_static System.Buffers.SharedArrayPool<"})
+    if (owner.starts_with(begin) && owner.find(">.", begin.size()) != owner.npos)
+      return fmt::format("ArrayPool<{}>.Shared",
+                         brief_type_name(owner.substr(begin.size(), owner.find(">.", begin.size()) - begin.size())));
+  return "";
+}
+
+void add_pooled(const Suspects &suspects, VerdictFacts &facts) {
+  for (const Suspect &s : suspects.list)
+    if (const std::string pool = shared_pool_of(s.owner); !pool.empty()) {
+      facts.pooled_by = facts.pooled ? facts.pooled_by : pool; // the largest is first
+      facts.pooled += s.retained;
+      facts.pooled_arrays += std::max<u64>(s.elements, 1);
+    }
+}
+
+// Returns a thread static's name without its thread; empty if the owner is something else.
+std::string_view thread_static_name(std::string_view owner) {
+  const u64 at = owner.starts_with("thread_static ") ? owner.find(" of thread ") : owner.npos;
+  return at == owner.npos ? std::string_view() : owner.substr(0, at);
+}
+
+// Takes a thread static's values of all threads for one holder: each may be small, and one line of code fills all.
+void add_thread_statics(const Suspects &suspects, VerdictFacts &facts) {
+  struct OfThreads {
+    u64 bytes = 0, elements = 0, threads = 0;
+    const Suspect *largest = nullptr;
+  };
+  std::map<std::string_view, OfThreads> found;
+  for (const Suspect &s : suspects.list)
+    if (const std::string_view name = thread_static_name(s.owner); !name.empty() && shared_pool_of(s.owner).empty()) {
+      OfThreads &to = found[name];
+      to.bytes += s.retained, to.elements += s.elements, ++to.threads;
+      to.largest = to.largest ? to.largest : &s;
+    }
+  for (const auto &[name, sum] : found)
+    if (sum.threads > 1 && sum.bytes > facts.holder) {
+      facts.holder = sum.bytes, facts.holder_elements = sum.elements;
+      facts.holder_text =
+          fmt::format("{} of {} threads: {} in the largest", name, count_text(sum.threads), sum.largest->text());
+    }
+}
+
 VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Suspects &suspects) {
   VerdictFacts out;
   out.process = map.mapped - map.of(reserved).bytes;
@@ -73,6 +120,7 @@ VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Sus
   out.other_allocators = map.other_allocators;
   out.perhaps_theirs = map.perhaps_theirs;
   out.stacks = map.sum_of({stacks_in_use, stacks_below});
+  out.stacks_in_use = map.of(stacks_in_use).bytes;
   out.threads = map.of(stacks_in_use).pieces;
   out.pinned = pinned_objects(snapshot);
   bool has_many = false; // the suspect's type has many objects
@@ -104,6 +152,8 @@ VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Sus
       out.suspect_db_connections = s.kept[index_of(KeptKind::db_connection)];
     }
   }
+  add_pooled(suspects, out);
+  add_thread_statics(suspects, out);
   out.http_clients_field = suspects.kept.held_by[index_of(KeptKind::http_client)];
   out.db_connections_field = suspects.kept.held_by[index_of(KeptKind::db_connection)];
   return out;

@@ -51,6 +51,8 @@ const char *name_of(Harm harm) {
 }
 
 u8 order_of(const Finding &finding) {
+  if (is_harmless_rule(finding.kind))
+    return order_of_harmless;
   switch (finding.harm) {
   case Harm::crash: return 0;
   case Harm::hang: return 1;
@@ -86,11 +88,11 @@ std::vector<Finding> find_findings(const Evidence &evidence) {
   return out;
 }
 
-std::string looked_at(std::string_view without) {
-  std::string out;
-  for (u64 i = 0; i < std::size(rules); ++i)
-    if (const std::string_view what = rules[i].looks_at; !what.empty() && what != without)
-      out += (out.empty() ? "" : i + 1 < std::size(rules) ? ", " : " or ") + std::string(what);
+std::vector<std::string_view> looked_at() {
+  std::vector<std::string_view> out;
+  for (const FindingRule &rule : rules)
+    if (*rule.looks_at)
+      out.emplace_back(rule.looks_at);
   return out;
 }
 

@@ -16,7 +16,7 @@ std::vector<Finding> find_findings(const Evidence &evidence);
 inline constexpr std::string_view any_kind = "any";
 std::vector<std::string_view> finding_kinds();
 
-// "timers, events or native memory": what the rules look at. `without`: one that cannot be judged here.
-std::string looked_at(std::string_view without = "");
+// "timers", "events", …: what the rules look at.
+std::vector<std::string_view> looked_at();
 
 } // namespace dnheap

@@ -36,5 +36,7 @@ struct Finding {
 u8 order_of(const Finding &finding);
 // Findings of this order or more follow what is said of who holds most.
 inline constexpr u8 order_behind_holder = 4;
+// Memory that is harmless comes last: it explains much, and nobody has to act.
+inline constexpr u8 order_of_harmless = 100;
 
 } // namespace dnheap

@@ -66,14 +66,16 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
       most = &group;
   if (!most || most->called < least_in_flight || share_of(most->called, in_flight) < most_of_them)
     return;
+  const std::string awaited = awaited_in_words(most->waits_for); // each call may have one of its own
   out.push_back(
       {.kind = "waiting_requests",
        .harm = Harm::slow,
        .sureness = Sureness::possible,
-       .text = fmt::format("{} requests are in flight, and {} calls of {}{} wait for one thing ({}). That is a "
-                           "hang only if these calls never end.{}",
+       .text = fmt::format("{} requests are in flight, and {} calls of {}{} wait{}. That is a hang only if these calls "
+                           "never end.{}",
                            count_text(in_flight), count_text(most->called), method_in_words(most->method),
-                           line_in_brackets(line_of(*most, evidence.lines)), most->waits_for, age_in_words(*requests)),
+                           line_in_brackets(line_of(*most, evidence.lines)), awaited.empty() ? "" : " for " + awaited,
+                           age_in_words(*requests)),
        .count = in_flight,
        .verb = "async"});
 }

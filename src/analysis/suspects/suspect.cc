@@ -2,6 +2,7 @@
 
 #include "analysis/names/brief_type_name.h"
 #include "analysis/owners/first_owners.h"
+#include "analysis/suspects/folded_way.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -42,10 +43,12 @@ std::string Suspect::text() const {
 
 std::string Suspect::own_text() const {
   const u64 each = elements ? retained / elements : retained;
-  const std::string what = elements == 1 ? brief_element()
-                           : elements    ? fmt::format("{} {}{}, {} each", count_text(elements),
-                                                    element.empty() ? "" : "× ", brief_element(), bytes_text(each))
-                                         : "";
+  const std::string what =
+      elements == 1      ? brief_element()
+      : elements && room ? fmt::format("{} {} in room for {}", count_text(elements), brief_element(), count_text(room))
+      : elements ? fmt::format("{} {}{}, {} each", count_text(elements), element.empty() ? "" : "× ", brief_element(),
+                               bytes_text(each))
+                 : "";
   if (!calls.empty() && elements > 1)
     return fmt::format("{} handlers: {}", count_text(elements), calls);
   switch (kind) {
@@ -71,9 +74,15 @@ std::string Suspect::way() const {
   std::string out = owner;
   if (shown && owner.ends_with(and_others)) // an object that several owners share
     out += " … " + brief_text(steps[0]);
+  std::string fields;
   for (u64 i = 0; i < shown; ++i) // a step to which no reference leads directly is shown by its type
-    out += steps[i].field == Step::no_single_reference ? fmt::format(" … {}", brief_text(steps[i])) : steps[i].field;
-  return out;
+    if (steps[i].field == Step::no_single_reference) {
+      out += folded_way(fields) + fmt::format(" … {}", brief_text(steps[i]));
+      fields.clear();
+    } else {
+      fields += steps[i].field;
+    }
+  return out + folded_way(fields);
 }
 
 std::string Suspect::also_text() const {

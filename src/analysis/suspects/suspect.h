@@ -32,7 +32,7 @@ struct Suspect {
   // If the elements are suspended runtime-async calls, the first element's method: their types do not name it.
   std::string element_call;
   u64 elements = 0;
-  u64 room = 0;           // for a collection that was emptied: how many entries it has room for
+  u64 room = 0;           // for a collection of few or no values: how many entries it has room for; 0: it is not large
   Address first = 0;      // address of one element; 0: there are none
   std::string weak_table; // how dependent handles keep the elements (or what these hold), and in which table; empty: no
                           // dependent handles do

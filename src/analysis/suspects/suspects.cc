@@ -187,7 +187,7 @@ private:
                        values ? std::span(way).first(values->steps) : way, rest, objects);
     if (values) {
       s.elements = values->count;
-      if (is_empty && values->capacity)
+      if (values->capacity && (is_empty || has_much_room(values->count, *values->capacity)))
         s.room = *values->capacity;
     } else if (is_of_held) {
       s.elements = largest->second.count + largest->second.behind;
@@ -199,6 +199,12 @@ private:
       s.elements = nodes->second;
       s.element = type_name(nodes->first);
     }
+  }
+
+  // True if the size of an entry would mislead: most of the bytes are room for others.
+  static bool has_much_room(u64 count, u64 capacity) {
+    constexpr u64 many = 1000, least_fill = 3; // less than a third, as for waste
+    return capacity >= many && count * least_fill < capacity;
   }
 
   // A collection of values (which are not objects): most of it is an array.

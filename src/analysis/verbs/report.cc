@@ -1,6 +1,7 @@
 // `report`: the state of a program on one screen: a verdict, the use of memory, and the owners of most of it.
 #include "analysis/answer_head.h"
 #include "analysis/findings/activity.h"
+#include "analysis/findings/all_clear.h"
 #include "analysis/findings/examination.h"
 #include "analysis/findings/find_findings.h"
 #include "analysis/names/brief_type_name.h"
@@ -294,13 +295,21 @@ std::string verb_of(const Activities &activities, const Suspects &suspects) {
   return "";
 }
 
-// Returns a sentence after a space: where nothing was found. It names nothing that could not be judged.
-std::string all_clear(const Examination &examined, const Activities &activities, const MemoryVerdict &verdict) {
-  const bool has_requests =
-      std::ranges::any_of(activities.list, [](const Activity &one) { return one.who == Activity::Who::requests; });
-  return fmt::format(" Nothing stands out in {}the thread pool, finalizers, {}{}.",
-                     examined.hangs.note.empty() ? "locks, " : "", looked_at(has_requests ? "requests" : ""),
-                     verdict.is_size_alone ? "" : " either");
+constexpr u64 least_held = u64{1} << 20; // bytes, for an owner that is worth a path to it
+
+// Returns the verb that shows more where no owner holds enough to be looked at.
+std::string verb_without_owner(const Snapshot &snapshot, const VerdictFacts &facts) {
+  if (!facts.has_threads)
+    return "stat";
+  const u64 elsewhere = facts.process - std::min(facts.process, facts.heap + facts.stacks);
+  constexpr u64 much = u64{256} << 20; // libraries and code take less
+  return elsewhere >= much && elsewhere > facts.heap && snapshot.target().container != "process" ? "account"
+                                                                                                 : "threads";
+}
+
+// Returns the verb for what holds most, if it is of the runtime's, and one verb reads just that.
+std::string verb_of_holder(const VerdictFacts &facts) {
+  return facts.holder_text.starts_with("the runtime's timers") ? "inspect timers" : "";
 }
 
 std::string command_of(const Finding &finding, const Suspects &suspects, const Question &question) {
@@ -311,12 +320,16 @@ std::string command_of(const Finding &finding, const Suspects &suspects, const Q
 }
 
 // Returns what the lead has a paragraph of: the findings, and who holds most, before those that explain less.
-std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict) {
+std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict,
+                                   const VerdictFacts &facts) {
   if (!verdict.is_size_alone)
     return findings;
   const auto at = std::find_if(findings.begin(), findings.end(),
                                [](const Finding &one) { return order_of(one) >= order_behind_holder; });
-  findings.insert(at, {.kind = verdict.rule, .text = verdict.text, .bytes = verdict.bytes});
+  findings.insert(at, {.kind = verdict.rule,
+                       .text = verdict.text,
+                       .bytes = verdict.bytes,
+                       .verb = verdict.rule == "one_holder" ? verb_of_holder(facts) : verdict.verb});
   return findings;
 }
 
@@ -398,7 +411,7 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   if (!snapshot.runtime().why_no_heap().empty())
     return report_without_heap(snapshot, question);
   report::Answer answer = begin_answer(snapshot, "report");
-  const Examination examined = examine(snapshot, names_called(snapshot, question.hubs));
+  Examination examined = examine(snapshot, names_called(snapshot, question.hubs));
   const bool is_process = snapshot.target().container == "process";
   const Suspects &suspects = examined.suspects;
   answer.completeness->notes.add_all(examined.notes);
@@ -408,19 +421,21 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   std::optional<Crash> crash = add_crash(snapshot, answer);
   if (crash)
     lead_with_damage(snapshot, *crash);
+  const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
+  const Activities activities = find_activities(snapshot, examined.standing, *examined.lines, most_activities);
+  if (hangs.empty() && !crash)
+    examined.facts.activity = where_to_begin(activities);
   const std::vector<MemoryVerdict> verdicts = judge(examined.facts, is_incomplete);
   const MemoryVerdict &verdict = verdicts.front();
-  const std::vector<HangVerdict> hangs = judge_hangs(examined.hangs);
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, crash);
-  const Activities activities = find_activities(snapshot, examined.standing, *examined.lines, most_activities);
   answer.completeness->notes.add_all(examined.lines->notes());
-  const std::vector<Finding> paragraphs = paragraphs_of(findings, verdict);
+  const std::vector<Finding> paragraphs = paragraphs_of(findings, verdict, examined.facts);
   answer.lead = paragraphs.empty() ? verdict.text : lead_of(paragraphs, suspects, question);
   if (snapshot.target().record)
     answer.lead += fmt::format(" This is {}: threads, locks and contents of objects are not in it.",
                                snapshot.target().record->source);
   else if (findings.empty() && !is_incomplete)
-    answer.lead += all_clear(examined, activities, verdict);
+    answer.lead += all_clear(examined, activities, verdict.text.starts_with("No memory problem"));
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},
@@ -440,10 +455,12 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(where_table(examined.map, snapshot.target(), examined.facts.knows_all_roots));
   if (const std::string note = limit_note(snapshot); !note.empty())
     answer.tables.back().notes.push_back(note);
-  answer.tables.push_back(suspects_text(suspects, question));
   const u64 live = examined.facts.live;
+  const bool is_worth_a_look = live >= least_held || question.top_is_asked; // else the runtime's own few statics
+  if (is_worth_a_look)
+    answer.tables.push_back(suspects_text(suspects, question));
   answer.tables.push_back(waste_table(examined.waste, live));
-  if (!examined.waste.rows.empty() && share_of(examined.waste.rows[0].bytes, live) >= least_told)
+  if (is_worth_a_look && !examined.waste.rows.empty() && share_of(examined.waste.rows[0].bytes, live) >= least_told)
     answer.tables.push_back(waste_as_text(examined.waste, live, question));
   answer.tables.push_back(fragmentation_table(snapshot, examined.holes));
   if (examined.holes)
@@ -451,8 +468,15 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   if (!is_explained && is_of_memory)
     answer.tables.push_back(activity_as_text(activities, question));
   add_name_notes(snapshot, answer);
-  const Finding nothing = {.kind = {}, .text = {}, .verb = verb_of(activities, suspects)};
-  answer.next_command = command_of(paragraphs.empty() ? nothing : paragraphs.front(), suspects, question);
+  Finding first = {.kind = {}, .text = {}, .verb = verb_of(activities, suspects)};
+  if (!paragraphs.empty())
+    first = paragraphs.front();
+  const bool has_owner = !suspects.list.empty() && suspects.list.front().retained >= least_held;
+  if (has_owner && is_harmless_rule(first.kind)) // who holds what is alive matters more than what is not
+    first.verb.clear();
+  if (first.verb.empty() && !has_owner && !suspects.list.empty())
+    first.verb = verb_without_owner(snapshot, examined.facts), first.options.clear();
+  answer.next_command = command_of(first, suspects, question);
   return answer;
 }
 

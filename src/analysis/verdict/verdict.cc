@@ -33,8 +33,10 @@ bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
 
 bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 8 * mib); }
 
-// True if live memory is mostly waste, so that "No leak" alone would hide a problem.
+// True if live memory is mostly waste, which would be hidden behind words about memory that is harmless.
 bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
+
+bool is_little_alive(const VerdictFacts &f) { return share_of(f.live, f.live + f.dead) < 0.2; }
 
 // True if holes are much of the heap. Holes beside many pinned objects count from a smaller size on: the GC can use,
 // but never close them, as long as the handles are there.
@@ -51,16 +53,23 @@ std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &h
                      percent(bytes, f.live), bytes_text(bytes), holder);
 }
 
-// Memory that is harmless may be most of the process, and a leak may grow beside it.
-std::string no_leak(const VerdictFacts &f, const std::string &text) {
+std::string much_waste_text(const VerdictFacts &f) {
+  return fmt::format("{} of live memory ({}) is waste: {}.", percent(f.waste, f.live), bytes_text(f.waste),
+                     f.waste_text);
+}
+
+// Memory that is harmless may be most of the process, and a leak may grow beside it. Who holds it comes before its
+// waste, since less waste helps only if somebody keeps it.
+std::string harmless_text(const VerdictFacts &f, std::string text) {
+  const bool is_of_suspect = is_suspect_of_many(f, f.suspect_elements);
+  const bool is_of_holder = f.holder_elements >= least_elements && is_nearly_all(f);
+  if (is_of_suspect)
+    text += " But " + may_grow_text(f, f.suspect, suspect_text(f));
+  else if (is_of_holder)
+    text += " But " + may_grow_text(f, f.holder, f.holder_text);
   if (is_mostly_waste(f))
-    return fmt::format("{} But {} of live memory ({}) is waste: {}.", text, percent(f.waste, f.live),
-                       bytes_text(f.waste), f.waste_text);
-  if (is_suspect_of_many(f, f.suspect_elements))
-    return text + " But " + may_grow_text(f, f.suspect, suspect_text(f));
-  if (f.holder_elements >= least_elements && is_nearly_all(f))
-    return text + " But " + may_grow_text(f, f.holder, f.holder_text);
-  return "No leak: " + text;
+    text += (is_of_suspect || is_of_holder ? " " : " But ") + much_waste_text(f);
+  return text;
 }
 
 struct Rule {
@@ -73,6 +82,10 @@ struct Rule {
 
 // Groups that explain memory without a fault of the program's: they count only if they explain most.
 constexpr std::string_view harmless_groups[] = {"dead", "empty", "freed"};
+
+bool is_in_harmless_group(const Rule &rule) {
+  return std::find(std::begin(harmless_groups), std::end(harmless_groups), rule.group) != std::end(harmless_groups);
+}
 
 constexpr Rule rules[] = {
     // If several rules of a group explain the same bytes, the first one counts: it knows more.
@@ -101,6 +114,15 @@ constexpr Rule rules[] = {
                           count_text(f.suspect_db_connections), f.db_connections_field, percent(f.suspect, f.live),
                           suspect_text(f));
      }},
+    // Arrays that lie in a pool are free: who returned them, and who needed so many at once, is in no dump.
+    {"pooled_arrays", "live",
+     [](const VerdictFacts &f) { return is_much(f.pooled, f.live, 0.5, 16 * mib) ? f.pooled : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("{} keeps {} {} ({}, {} of live memory) that nobody rents now.", f.pooled_by,
+                          count_text(f.pooled_arrays), f.pooled_arrays == 1 ? "array" : "arrays", bytes_text(f.pooled),
+                          percent(f.pooled, f.live));
+     },
+     "", "", true},
     // A cache that is bounded, or a table that was loaded once, looks the same in one dump.
     {"one_owner", "live",
      [](const VerdictFacts &f) { return is_suspect_of_many(f, f.suspect_elements) ? f.suspect : 0; },
@@ -121,7 +143,10 @@ constexpr Rule rules[] = {
      "", "", true},
     {"many_owners", "live",
      [](const VerdictFacts &f) {
-       return f.largest * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) && !has_many_copies(f) ? f.live : 0;
+       return std::max(f.largest, f.holder) * 5 < f.live && is_much(f.live, f.process, 0.5, 64 * mib) &&
+                      !has_many_copies(f)
+                  ? f.live
+                  : 0;
      },
      [](const VerdictFacts &f) {
        return fmt::format(
@@ -150,9 +175,12 @@ constexpr Rule rules[] = {
        return f.knows_all_roots && is_much(f.dead, f.live + f.dead, 0.5, 32 * mib) ? f.dead : 0;
      },
      [](const VerdictFacts &f) {
-       return no_leak(f, fmt::format("{} of the objects ({}) are dead and wait for a collection of their generation.",
-                                     percent(f.dead, f.live + f.dead), bytes_text(f.dead)));
-     }},
+       return harmless_text(
+           f, fmt::format("{}{} of the objects ({}) are dead and wait for a collection of their generation.",
+                          is_little_alive(f) ? "Little is alive: " : "", percent(f.dead, f.live + f.dead),
+                          bytes_text(f.dead)));
+     },
+     "stat", " --dead"},
     {"finalizers", "finalizers",
      [](const VerdictFacts &f) {
        // If many objects wait while one finalizer runs, more will come, however small they are.
@@ -177,9 +205,10 @@ constexpr Rule rules[] = {
     {"gc_holds_empty_memory", "empty",
      [](const VerdictFacts &f) { return is_much(f.gc_empty, f.heap, 0.5, 64 * mib) ? f.gc_empty : 0; },
      [](const VerdictFacts &f) {
-       return no_leak(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
-                                     bytes_text(f.gc_empty), bytes_text(f.heap)));
-     }},
+       return harmless_text(f, fmt::format("{} of the {} that the GC has committed are empty; it keeps them for later.",
+                                           bytes_text(f.gc_empty), bytes_text(f.heap)));
+     },
+     "gc"},
     // The runtime keeps names, types and code of each assembly in memory from malloc, and in heaps of its own.
     {"made_assemblies", "native",
      [](const VerdictFacts &f) {
@@ -224,9 +253,9 @@ constexpr Rule rules[] = {
        return is_much(f.malloc_free, f.process, 0.4, 64 * mib) && f.malloc_free > f.malloc_in_use ? f.malloc_free : 0;
      },
      [](const VerdictFacts &f) {
-       const std::string text = fmt::format("malloc keeps {} that native code has freed.", bytes_text(f.malloc_free));
-       return is_mostly_waste(f) ? no_leak(f, "M" + text.substr(1)) : no_leak(f, text);
-     }},
+       return harmless_text(f, fmt::format("Malloc keeps {} that native code has freed.", bytes_text(f.malloc_free)));
+     },
+     "account", " --table native"},
     {"threads", "stacks",
      [](const VerdictFacts &f) { return f.threads >= 500 && is_much(f.stacks, f.process, 0.3, 0) ? f.stacks : 0; },
      [](const VerdictFacts &f) {
@@ -234,6 +263,17 @@ constexpr Rule rules[] = {
                           count_text(f.threads), bytes_text(f.stacks), percent(f.stacks, f.process),
                           f.threads_place.empty() ? "" : "; " + f.threads_place);
      }},
+    // Deep recursion, or much on the stacks. It may be as it should be.
+    {"deep_stacks", "stacks",
+     [](const VerdictFacts &f) { return is_much(f.stacks_in_use, f.process, 0.25, 64 * mib) ? f.stacks_in_use : 0; },
+     [](const VerdictFacts &f) {
+       return fmt::format("Not the managed heap: what {} threads have on their stacks takes {}, {} of the process ({} "
+                          "for each thread){}.",
+                          count_text(f.threads), bytes_text(f.stacks_in_use), percent(f.stacks_in_use, f.process),
+                          bytes_text(f.stacks_in_use / std::max<u64>(f.threads, 1)),
+                          f.threads_place.empty() ? "" : "; " + f.threads_place);
+     },
+     "threads", "", true},
 };
 
 struct HangRule {
@@ -352,6 +392,44 @@ std::vector<HangVerdict> judge_hangs(const HangFacts &facts) {
   return out;
 }
 
+namespace {
+
+// Returns " If the program hangs, …", where nothing is known of what it does.
+std::string verbs_for_hangs(const VerdictFacts &f) {
+  return f.has_threads && f.activity.empty() ? " If the program hangs, the verbs threads, locks and async show why."
+                                             : "";
+}
+
+std::string garbage_text(const VerdictFacts &f) {
+  return fmt::format("{} {}, {} committed by the GC.", bytes_text(f.dead),
+                     f.knows_all_roots ? "garbage" : "without a known holder", bytes_text(f.heap));
+}
+
+std::string figures_of_heap(const VerdictFacts &f) {
+  return fmt::format("{} live, {}{}{}", bytes_text(f.live), garbage_text(f),
+                     is_nearly_all(f)
+                         ? fmt::format(" {} of live memory is held by {}.", percent(f.holder, f.live), f.holder_text)
+                         : "",
+                     verbs_for_hangs(f));
+}
+
+// Where one owner holds nearly all, or most is waste, no words may clear the memory.
+std::string nothing_text(const VerdictFacts &f) {
+  const std::string activity = f.activity.empty() ? "" : " " + f.activity;
+  if (is_nearly_all(f))
+    return fmt::format("Nothing shows that this is too much: {} live, {} held by {}; one dump cannot show growth.{}{} "
+                       "{}{}",
+                       bytes_text(f.live), percent(f.holder, f.live), f.holder_text,
+                       is_mostly_waste(f) ? " " + much_waste_text(f) : "", activity, garbage_text(f),
+                       verbs_for_hangs(f));
+  if (is_mostly_waste(f))
+    return fmt::format("{}{} {}", much_waste_text(f), activity, figures_of_heap(f));
+  return activity.empty() ? "No memory problem found: " + figures_of_heap(f)
+                          : fmt::format("No memory problem.{} {}", activity, figures_of_heap(f));
+}
+
+} // namespace
+
 std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) {
   struct Found {
     const Rule *rule;
@@ -367,10 +445,7 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
         found.back() = {&rule, bytes};
     }
   std::stable_sort(found.begin(), found.end(), [](const Found &a, const Found &b) { return a.bytes > b.bytes; });
-  auto is_harmless = [](const Found &one) {
-    return std::find(std::begin(harmless_groups), std::end(harmless_groups), one.rule->group) !=
-           std::end(harmless_groups);
-  };
+  auto is_harmless = [](const Found &one) { return is_in_harmless_group(*one.rule); };
   if (!found.empty() && is_harmless(found.front()))
     found.resize(1);
   std::erase_if(found, [&](const Found &one) { return &one != &found.front() && is_harmless(one); });
@@ -379,23 +454,21 @@ std::vector<MemoryVerdict> judge(const VerdictFacts &facts, bool is_incomplete) 
     out.push_back({rule->name, rule->text(facts), bytes, rule->verb, rule->options, rule->is_size_alone});
   constexpr const char *incomplete = "The dump is incomplete";
   if (out.empty()) {
-    const std::string figures =
-        fmt::format("{} live, {} {}, {} committed by the GC.{}{}", bytes_text(facts.live), bytes_text(facts.dead),
-                    facts.knows_all_roots ? "garbage" : "without a known holder", bytes_text(facts.heap),
-                    is_nearly_all(facts) ? fmt::format(" {} of live memory is held by {}.",
-                                                       percent(facts.holder, facts.live), facts.holder_text)
-                                         : "",
-                    facts.has_threads ? " If the program hangs, the verbs threads, locks and async show why." : "");
-    out.push_back(
-        {"nothing",
-         is_incomplete // no all-clear
-             ? fmt::format("{} (see the notes); in the readable part nothing stands out: {}", incomplete, figures)
-             : "No memory problem found: " + figures,
-         0});
+    out.push_back({"nothing",
+                   is_incomplete // no all-clear
+                       ? fmt::format("{} (see the notes); in the readable part nothing stands out: {}", incomplete,
+                                     figures_of_heap(facts))
+                       : nothing_text(facts),
+                   0});
   } else if (is_incomplete) {
     out.front().text += fmt::format(" {}, so this may be wrong: see the notes.", incomplete);
   }
   return out;
+}
+
+bool is_harmless_rule(std::string_view name) {
+  return std::any_of(std::begin(rules), std::end(rules),
+                     [&](const Rule &rule) { return rule.name == name && is_in_harmless_group(rule); });
 }
 
 std::vector<std::string_view> fault_rules() {

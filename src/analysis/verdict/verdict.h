@@ -109,6 +109,13 @@ struct VerdictFacts {
   // Resources of which there should be few (kept_resources.h): how many of them the suspect holds, and by which field.
   u64 suspect_contexts = 0, suspect_http_clients = 0, suspect_db_connections = 0;
   std::string http_clients_field, db_connections_field;
+  u64 stacks_in_use = 0; // bytes of `stacks` between a thread's stack pointer and its stack's begin
+  // What ArrayPool<T>.Shared keeps: bytes, arrays, and the pool with most of them ("ArrayPool<Byte>.Shared").
+  u64 pooled = 0, pooled_arrays = 0;
+  std::string pooled_by;
+  // Where to begin if the program hangs: "4 threads wait for a lock in Shop.Buy; if the program hangs, begin there."
+  // Empty: its threads are idle, or nobody looked.
+  std::string activity;
 
   u64 in_heap() const { return live + dead + free_inside; }
 };
@@ -138,6 +145,9 @@ struct HangVerdict {
 
 // The names of the rules for memory and for hangs whose verdicts are findings.
 std::vector<std::string_view> fault_rules();
+
+// True for a rule that explains memory without a fault of the program's.
+bool is_harmless_rule(std::string_view rule);
 
 // Returns the verdicts of all rules that apply, in the order of the table. Empty: nothing is known to hang.
 std::vector<HangVerdict> judge_hangs(const HangFacts &facts);

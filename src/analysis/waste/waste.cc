@@ -36,6 +36,18 @@ bool is_static_box(WasteKind kind, const std::string &field) {
   return kind == WasteKind::boxes && (field.starts_with("static ") || field.starts_with("thread static "));
 }
 
+// True for arrays of pools, of readers and writers, and of pinned handles. The contents of a MemoryStream are its own.
+bool is_buffer(WasteKind kind, const std::string &field) {
+  if (kind != WasteKind::duplicate_arrays && kind != WasteKind::mostly_zero_arrays && kind != WasteKind::zero_arrays)
+    return false;
+  constexpr std::string_view begins[] = {"System.Buffers.", "System.IO.", "System.Net.", "Microsoft.AspNetCore.",
+                                         "System.Array[]"}; // the last one: a part of the shared pool
+  return (std::ranges::any_of(begins, [&](std::string_view begin) { return field.starts_with(begin); }) &&
+          !field.starts_with("System.IO.MemoryStream.")) ||
+         field.starts_with("static System.Buffers.") || field.starts_with("thread static System.Buffers.") ||
+         field.find(":pinned") != field.npos;
+}
+
 using WasteSums = std::unordered_map<WasteKey, WasteSum, WasteKeyHash>;
 
 // Calls visit(object, place, thread) for all objects; each stretch is visited by one thread.
@@ -82,7 +94,7 @@ void add_objects(const Snapshot &snapshot, const ObjectFilter &filter, Waste &wa
     }
   for (const auto &[key, sum] : sums) {
     const std::string &field = holders.text(key.field);
-    if (is_static_box(key.kind, field))
+    if (is_static_box(key.kind, field) || is_buffer(key.kind, field))
       continue;
     const Address type = snapshot.references().types()[key.type].method_table;
     WasteSum &to = rows[{key.kind, snapshot.runtime().types().name(type), field}];
@@ -115,6 +127,7 @@ const char *name_of(WasteKind kind) {
   case WasteKind::over_allocated_collections: return "over_allocated_collections";
   case WasteKind::boxes: return "boxes";
   case WasteKind::free_beside_pins: return "free_beside_pins";
+  case WasteKind::zero_arrays: return "zero_arrays";
   }
   return "";
 }

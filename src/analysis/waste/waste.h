@@ -11,7 +11,9 @@
 //     not count.
 //  3. Strings, arrays without references, and small objects without references (up to 128 bytes, and with fields) of
 //     equal type and content: all but one of each.
-//  4. Arrays of 256 bytes or more in which at most a tenth of the elements is not zero: the zeros.
+//  4. Arrays of 256 bytes or more in which at most a tenth of the elements is not zero: the zeros. Arrays that are all
+//     zero count here alone, and by themselves: nothing was written to them yet, so they are no copies to be shared.
+//     Buffers for transfers and of pools do not count as arrays that are equal or zero: it is their work to be there.
 //  5. Free objects beside a pinned object.
 // Objects in frozen segments, which the GC never frees, are not waste.
 #pragma once
@@ -34,7 +36,8 @@ enum class WasteKind : u8 {
   one_element_collections,
   over_allocated_collections,
   boxes,
-  free_beside_pins
+  free_beside_pins,
+  zero_arrays
 };
 const char *name_of(WasteKind kind); // "duplicate_strings", …
 

@@ -203,7 +203,12 @@ void WasteScan::look_at(const OpenedObject &object, u64 aligned, Worker &worker)
   if (role == Role::object || is_frozen)
     return;
   if (const std::optional<u64> zeros = zero_bytes(object))
-    worker.others.push_back({object.address, *zeros, object.id, WasteKind::mostly_zero_arrays});
+    worker.others.push_back({object.address, *zeros, object.id,
+                             *zeros == element_bytes(object) ? WasteKind::zero_arrays : WasteKind::mostly_zero_arrays});
+}
+
+u64 WasteScan::element_bytes(const OpenedObject &array) const {
+  return u64{load<u32>(array.bytes + format_.pointer_size, format_.byte_order)} * shapes_.component_size(array.id);
 }
 
 std::optional<u64> WasteScan::zero_bytes(const OpenedObject &array) const {
@@ -276,6 +281,9 @@ void WasteScan::add_copies(EqualGroups equal, const Snapshot &snapshot, unsigned
     const WasteKind kind = role == Role::string        ? WasteKind::duplicate_strings
                            : role == Role::plain_array ? WasteKind::duplicate_arrays
                                                        : WasteKind::duplicate_objects;
+    if (kind == WasteKind::duplicate_arrays)
+      if (const std::optional<u64> zeros = zero_bytes(opened); zeros && *zeros == element_bytes(opened))
+        continue; // each counts as zeros
     const u64 stay = sort_out_copies(tags, heap_, places);
     const bool may_be_zero = kind == WasteKind::duplicate_arrays && opened.size >= least_sparse_array;
     for (u64 tag : tags.subspan(stay)) {

@@ -51,6 +51,7 @@ private:
   std::optional<WastedObject> waste_of(const OpenedObject &collection, const CollectionFill &fill, u64 aligned,
                                        ReferenceReader &reader, const HeapBits *shared) const;
   std::optional<u64> zero_bytes(const OpenedObject &array) const;
+  u64 element_bytes(const OpenedObject &array) const;
   void add_copies(EqualGroups equal, const Snapshot &snapshot, unsigned thread);
   void add(const WastedObject &object, unsigned thread) {
     found_[thread][index_.places().find(object.address) >> stretch_shift_].push_back(object);

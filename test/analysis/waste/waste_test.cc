@@ -148,6 +148,24 @@ TEST(Waste, CollectionsByFill) {
   }
 }
 
+// They wait for contents: each counts, and none is called a copy. Those that are pinned are for somebody who writes.
+TEST(Waste, ArraysThatAreAllZero) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Store store(shape);
+    for (u64 i = 0; i < 3; ++i)
+      store.array(store.old, store.numbers, std::vector<u64>(100, 0));
+    for (u64 i = 0; i < 2; ++i)
+      store.array(store.old, store.numbers, std::vector<u64>(100, 1));
+    const Address pinned = store.array(store.old, store.numbers, std::vector<u64>(500, 0));
+    store.heap.gc.handles = {{.type = HandleType::pinned, .object = pinned}};
+    Sums wanted;
+    wanted[{"zero_arrays", "Shop.Point[]"}] = {3, 300 * store.width};
+    wanted[{"duplicate_arrays", "Shop.Point[]"}] = {1, store.aligned(store.numbers, 100)};
+    EXPECT_EQ(sums_of(waste_of(store.heap)), wanted);
+  }
+}
+
 TEST(Waste, HolesBesidePins) {
   Store store({});
   store.old.object(store.order);
@@ -291,10 +309,13 @@ TEST(Waste, AgainstATwinThatComparesEachWithAll) {
         }
         if (claims(one.at))
           continue;
+        const bool is_array = one.type == store.numbers || one.type == store.references;
+        const bool is_all_zero =
+            is_array && one.zeros == one.components && one.components * width(one.type) >= least_sparse_array;
         bool is_copy = false;
         for (const Thing &other : things)
           is_copy |= other.type == one.type && other.content == one.content && !claims(other.at) &&
-                     one.type != store.references && (other.is_frozen || other.at < one.at);
+                     one.type != store.references && !is_all_zero && (other.is_frozen || other.at < one.at);
         if (is_copy) {
           EXPECT_TRUE(counted.insert(one.at).second);
           if (one.type == store.heap.string_type)
@@ -302,11 +323,11 @@ TEST(Waste, AgainstATwinThatComparesEachWithAll) {
           else
             add(one.type == store.point ? "duplicate_objects" : "duplicate_arrays",
                 one.type == store.point ? "Shop.Point" : "Shop.Point[]", aligned);
-        } else if ((one.type == store.numbers || one.type == store.references) &&
-                   one.components * width(one.type) >= 256 && 10 * (one.components - one.zeros) <= one.components) {
+        } else if (is_array && one.components * width(one.type) >= 256 &&
+                   10 * (one.components - one.zeros) <= one.components) {
           EXPECT_TRUE(counted.insert(one.at).second);
-          add("mostly_zero_arrays", one.type == store.numbers ? "Shop.Point[]" : "Shop.Order[]",
-              one.zeros * width(one.type));
+          add(is_all_zero ? "zero_arrays" : "mostly_zero_arrays",
+              one.type == store.numbers ? "Shop.Point[]" : "Shop.Order[]", one.zeros * width(one.type));
         }
       }
       const Waste one = waste_of(store.heap, 1), three = waste_of(store.heap, 3);

@@ -10,6 +10,7 @@ export const wasteKinds: Record<string, string> = {
   duplicate_arrays: 'duplicates',
   duplicate_strings: 'duplicate texts',
   mostly_zero_arrays: 'mostly zero',
+  zero_arrays: 'all zero',
   over_allocated_collections: 'larger than needed',
   empty_collections: 'empty',
   one_element_collections: 'with one element',

@@ -1,0 +1,50 @@
+// What the report says where it found nothing.
+#include "analysis/findings/all_clear.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+using Who = Activity::Who;
+
+Activity doing(Who who, u64 count, std::string waits_for) {
+  return {.who = who, .count = count, .waits_for = std::move(waits_for), .method = "Shop.Run", .calls = {}, .at = {}};
+}
+
+TEST(AllClear, AHangBeginsWhereALockIsAwaited) {
+  EXPECT_EQ(where_to_begin({}), "");
+  Activities all;
+  all.list = {doing(Who::calls, 40, "HTTP"), doing(Who::threads, 5, "sleep"), doing(Who::threads, 2, "a semaphore")};
+  EXPECT_EQ(where_to_begin(all), "2 threads wait for a semaphore in Shop.Run; if the program hangs, begin there.");
+  all.list.push_back(doing(Who::threads, 1, "a lock"));
+  EXPECT_EQ(where_to_begin(all), "1 thread waits for a lock in Shop.Run; if the program hangs, begin there.");
+}
+
+TEST(AllClear, WhoWaitsForTimeToPassIsNoReason) {
+  Activities all;
+  all.list = {doing(Who::calls, 1, "a delay"), doing(Who::calls, 3000, "a timer"), doing(Who::calls, 1, "a socket")};
+  EXPECT_EQ(where_to_begin(all), "");
+}
+
+TEST(AllClear, ItNamesNothingThatIsWaitedForOrHoldsMuch) {
+  Examination examined;
+  examined.suspects.live_bytes = 100 << 20;
+  EXPECT_EQ(all_clear(examined, {}, true),
+            " Nothing stands out in locks, the thread pool, finalizers, requests, timers, events, connections, native "
+            "memory, AssemblyLoadContexts, open handles or emitted assemblies either.");
+  Suspect timers;
+  timers.owner = "the runtime's timers", timers.retained = 60 << 20;
+  examined.suspects.list = {timers};
+  examined.facts.malloc_in_use = 100 << 20;
+  examined.hangs.finalizer_objects = 1;
+  examined.hangs.pool.queued = 1;
+  Activities all;
+  all.list = {doing(Who::threads, 2, "a lock"), doing(Who::calls, 9, "HTTP")};
+  EXPECT_EQ(all_clear(examined, all, false),
+            " Nothing stands out in requests, events, AssemblyLoadContexts, open handles "
+            "or emitted assemblies.");
+}
+
+} // namespace
+} // namespace dnheap::test

@@ -1,0 +1,28 @@
+// A suspect in words.
+#include "analysis/suspects/suspect.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+Suspect table_of(u64 entries, u64 room) {
+  Suspect s;
+  s.owner = "static Shop.S.keep";
+  s.steps = {{"", "Shop.S", 0x10, ""},
+             {".map._tables._buckets[*]._node._value",
+              "System.Collections.Generic.Dictionary<System.Int64, System.Guid>", 0x20, ""}};
+  s.shown = 2, s.elements = entries, s.room = room, s.retained = u64{48} << 20;
+  return s;
+}
+
+// What an entry takes would mislead where most of the bytes are room for others.
+TEST(SuspectText, RoomForManyMore) {
+  EXPECT_EQ(table_of(10, 1'114'111).text(), "Dictionary<Int64, Guid>: 10 entries in room for 1,114,111");
+  EXPECT_EQ(table_of(1024, 0).text(), "Dictionary<Int64, Guid>: 1,024 entries, 48.0 KiB each");
+}
+
+TEST(SuspectText, AWayIsFolded) { EXPECT_EQ(table_of(10, 0).way(), "static Shop.S.keep.map[*]"); }
+
+} // namespace
+} // namespace dnheap::test
