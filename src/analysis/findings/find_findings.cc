@@ -16,6 +16,7 @@ namespace {
 constexpr FindingRule rules[] = {
     {"", find_memory_limit, {"memory_limit"}},
     {"", find_thread_statics, {"thread_statics"}},
+    {"", find_generic_statics, {"generic_statics"}},
     {"", find_unlimited_caches, {"cache_without_limit"}},
     {"", find_interned_strings, {"interned_strings"}},
     {"", find_unidentified_memory, {"unidentified_memory"}},

@@ -62,6 +62,7 @@ void find_kept_contexts(const Evidence &evidence, std::vector<Finding> &out);
 void find_open_handles(const Evidence &evidence, std::vector<Finding> &out);
 void find_many_emitted(const Evidence &evidence, std::vector<Finding> &out);
 void find_thread_statics(const Evidence &evidence, std::vector<Finding> &out);
+void find_generic_statics(const Evidence &evidence, std::vector<Finding> &out);
 void find_interned_strings(const Evidence &evidence, std::vector<Finding> &out);
 void find_unlimited_caches(const Evidence &evidence, std::vector<Finding> &out);
 void find_unidentified_memory(const Evidence &evidence, std::vector<Finding> &out);

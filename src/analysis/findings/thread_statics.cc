@@ -17,7 +17,7 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 least_threads = 10;            // with fewer the list of owners is short enough
+constexpr u64 least_threads = 4;             // with fewer the list of owners is short enough
 constexpr double least_field_share = 0.1;    // of live memory,
 constexpr u64 least_field_bytes = 16 << 20;  // and enough to matter: a buffer for each thread is usual
 constexpr double probable_field_share = 0.3; // whoever looks for memory looks there first

@@ -143,7 +143,7 @@ struct RankedOwners::Hub {
 const std::vector<RankedOwners::Hub> &RankedOwners::known_hubs() {
   static const std::vector<Hub> all = {
       {OwnerRank::services, "Microsoft.Extensions.DependencyInjection.ServiceProvider", nullptr, services_name, true},
-      {OwnerRank::flows, "System.Threading.ExecutionContext", nullptr, "what flows with calls (AsyncLocal)", true},
+      {OwnerRank::flows, "System.Threading.ExecutionContext", nullptr, what_flows, true},
       {OwnerRank::plumbing, "System.Threading.TimerQueue", "System.Threading.TimerQueueTimer", "the runtime's timers",
        true},
       {OwnerRank::plumbing, "System.Net.Sockets.SocketAsyncEngine", nullptr, "sockets that wait for data", true},

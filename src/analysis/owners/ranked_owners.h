@@ -33,6 +33,9 @@ enum class OwnerRank : u8 {
   chance,     // words on stacks that look like references
 };
 
+// The name of the owner of values of AsyncLocals.
+inline constexpr const char *what_flows = "what flows with calls (AsyncLocal)";
+
 const char *name_of(OwnerRank rank); // "own", "own_frames", …
 
 // Returns the rank of each owner in Snapshot::owners(), by its number. Looks at each root.

@@ -26,9 +26,8 @@ void name_weak_tables(const Snapshot &snapshot, std::span<Suspect> list) {
   const std::unordered_map<Address, WeakTable> tables = find_weak_tables(snapshot, keys);
   auto enter = [&](Suspect &s, Address key, const char *words, u64 least) {
     const auto table = tables.find(key);
-    if (key && s.weak_table.empty() && table != tables.end() && table->second.handles >= least)
-      s.weak_table =
-          words + (table->second.field.empty() ? "" : ": the ConditionalWeakTable of " + table->second.field);
+    if (key && s.remark.empty() && table != tables.end() && table->second.handles >= least)
+      s.remark = words + (table->second.field.empty() ? "" : ": the ConditionalWeakTable of " + table->second.field);
   };
   for (Suspect &s : list) {
     enter(s, step_of(s), "by a dependent handle", 1);

@@ -9,7 +9,7 @@
 
 namespace dnheap {
 
-// Sets weak_table where the handles' key is an object on the path, the object to which the elements belong, or each
+// Sets the remark where the handles' key is an object on the path, the object to which the elements belong, or each
 // element itself.
 void name_weak_tables(const Snapshot &snapshot, std::span<Suspect> list);
 

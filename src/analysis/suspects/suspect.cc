@@ -2,6 +2,7 @@
 
 #include "analysis/names/brief_type_name.h"
 #include "analysis/owners/first_owners.h"
+#include "analysis/owners/ranked_owners.h"
 #include "analysis/suspects/folded_way.h"
 #include "base/text.h"
 
@@ -26,6 +27,17 @@ std::string brief_text(const Suspect::Step &step) {
   return step.call.empty() ? brief_type_name(step.type) : "pending call of " + step.call;
 }
 
+// Returns the number of steps that belong to an execution context and its map of values: names of the runtime's own.
+u64 count_maps(const Suspect &s) {
+  u64 out = 0;
+  while (s.owner == what_flows && out + 1 < s.shown &&
+         (s.steps[out].type == "System.Threading.ExecutionContext" ||
+          s.steps[out].type.find("System.Threading.AsyncLocalValueMap+") != std::string::npos ||
+          s.steps[out].type.find("System.Threading.IAsyncLocal") != std::string::npos))
+    ++out;
+  return out ? out + 1 : 0; // the field of the value is the map's
+}
+
 } // namespace
 
 std::string Suspect::brief_element() const {
@@ -37,7 +49,7 @@ std::string Suspect::brief_element() const {
 }
 
 std::string Suspect::text() const {
-  return own_text() + (weak_table.empty() ? "" : ", " + weak_table) +
+  return own_text() + (remark.empty() ? "" : ", " + remark) +
          (gone * 2 > elements ? fmt::format("; the targets of {} of them are gone", count_text(gone)) : "");
 }
 
@@ -75,7 +87,7 @@ std::string Suspect::way() const {
   if (shown && owner.ends_with(and_others)) // an object that several owners share
     out += " … " + brief_text(steps[0]);
   std::string fields;
-  for (u64 i = 0; i < shown; ++i) // a step to which no reference leads directly is shown by its type
+  for (u64 i = count_maps(*this); i < shown; ++i) // a step to which no reference leads directly is shown by its type
     if (steps[i].field == Step::no_single_reference) {
       out += folded_way(fields) + fmt::format(" … {}", brief_text(steps[i]));
       fields.clear();

@@ -32,12 +32,13 @@ struct Suspect {
   // If the elements are suspended runtime-async calls, the first element's method: their types do not name it.
   std::string element_call;
   u64 elements = 0;
-  u64 room = 0;           // for a collection of few or no values: how many entries it has room for; 0: it is not large
-  Address first = 0;      // address of one element; 0: there are none
-  std::string weak_table; // how dependent handles keep the elements (or what these hold), and in which table; empty: no
-                          // dependent handles do
-  u64 gone = 0;           // how many of the elements are WeakReferences whose target is gone
-  std::string calls;      // for a delegate on the path: the methods that it calls
+  u64 room = 0;      // for a collection of few or no values: how many entries it has room for; 0: it is not large
+  Address first = 0; // address of one element; 0: there are none
+  // What is known of the elements beyond their type: how dependent handles keep them (or what these hold), and in which
+  // table; the method that they call; how many GCHandles hold them.
+  std::string remark;
+  u64 gone = 0;      // how many of the elements are WeakReferences whose target is gone
+  std::string calls; // for a delegate on the path: the methods that it calls
   u64 retained = 0, objects = 0;
   AlsoHeld also_held;     // bytes that owners of a later rank also hold: they would not be freed now
   bool is_own = false;    // the owner belongs to the program itself
@@ -55,7 +56,7 @@ struct Suspect {
   std::string also_text() const;
 
 private:
-  std::string own_text() const; // without the weak table, and what is gone
+  std::string own_text() const; // without the remark, and what is gone
 };
 
 const char *name_of(Suspect::Kind kind); // "collection"

@@ -6,8 +6,11 @@
 #include "analysis/owners/first_owners.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/owners/signature.h"
+#include "analysis/suspects/called_by_elements.h"
+#include "analysis/suspects/flowing_values.h"
 #include "analysis/suspects/gone_targets.h"
 #include "analysis/suspects/held_contents.h"
+#include "analysis/suspects/kept_by_handles.h"
 #include "analysis/suspects/kept_by_tables.h"
 #include "analysis/suspects/object_chain.h"
 #include "analysis/suspects/places_in_tree.h"
@@ -66,6 +69,7 @@ public:
     if (out_.list.size() > most_suspects)
       out_.list.resize(most_suspects);
     name_weak_tables(snapshot_, out_.list);
+    name_flowing_values(snapshot_, tree_, out_.list);
     for (const Suspect &suspect : out_.list)
       out_.suspects_bytes += suspect.retained;
     find_live();
@@ -162,6 +166,10 @@ private:
         if (group.bytes >= least_) {
           const RankedOwners::Owner &owner = owners_[*tree_.owner(at)];
           add_group(owner.name, owner.source, owner.rank, type, group);
+          add_callee(out_.list.back(), at, parts, type);
+          if (std::string handles = is_handle(owner) ? kept_by_handles(snapshot_, tree_, at, type) : "";
+              !handles.empty())
+            out_.list.back().remark.insert(0, handles + (out_.list.back().remark.empty() ? "" : ", "));
         }
       return;
     }
@@ -195,6 +203,7 @@ private:
       s.first = view_.address(*tree_.object(largest->second.first));
       if (is_of_suspended_call(s.element))
         s.element_call = view_.call_of(*tree_.object(largest->second.first));
+      add_callee(s, at, parts, largest->first);
     } else if (is_of_nodes) {
       s.elements = nodes->second;
       s.element = type_name(nodes->first);
@@ -205,6 +214,14 @@ private:
   static bool has_much_room(u64 count, u64 capacity) {
     constexpr u64 many = 1000, least_fill = 3; // less than a third, as for waste
     return capacity >= many && count * least_fill < capacity;
+  }
+
+  static bool is_handle(const RankedOwners::Owner &owner) { return owner.kind == std::string_view("handle"); }
+
+  // Says what the elements call, unless the path says it already.
+  void add_callee(Suspect &to, TreePlace at, std::span<const TreePlace> parts, TypeId type) {
+    if (to.elements > 1 && to.calls.empty())
+      to.remark = called_by_elements(snapshot_, tree_, at, parts, type);
   }
 
   // A collection of values (which are not objects): most of it is an array.

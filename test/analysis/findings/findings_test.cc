@@ -132,5 +132,35 @@ TEST(Findings, InternedStrings) {
   EXPECT_EQ(found_of_interned({}, 10'000, gen2), "");   // an array of the program's
 }
 
+// HttpClients with a connection each; `held`: by an array; `shared`: all have one handler.
+std::string found_of_clients(const HeapShape &shape, u64 count, bool held, bool shared) {
+  LibraryHeap s(shape);
+  const Address client = s.type("System.Net.Http", "HttpClient", 0, 4, {"_handler", "?_disposed"}),
+                handler = s.type("System.Net.Http", "HttpClientHandler", 0, 3, {}),
+                connection = s.type("System.Net.Http", "HttpConnection", 0, 3, {"?_disposed"});
+  const Address first = s.with(handler, {});
+  std::vector<Address> all;
+  for (u64 i = 0; i < count; ++i) {
+    all.push_back(s.with(client, {shared ? first : s.with(handler, {}), 0}));
+    s.with(client, {s.with(handler, {}), 1}); // disposed
+    s.with(connection, {0});
+  }
+  s.heap.gc.handles = {{.type = HandleType::strong, .object = held ? s.array(all) : s.array({})}};
+  return findings_of_kind(s.heap, "http_clients");
+}
+
+TEST(Findings, HttpClientsThatWereDropped) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    const std::string found = found_of_clients(shape, 100, false, false);
+    EXPECT_TRUE(found.starts_with("probable 100: 100 HttpClients were made, used and dropped, each with a handler of "
+                                  "its own, and left 100 connections open, "))
+        << found;
+  }
+  EXPECT_EQ(found_of_clients({}, 99, false, false), "");
+  EXPECT_EQ(found_of_clients({}, 200, false, true), "");
+  EXPECT_NE(found_of_clients({}, 100, true, false).find("held by"), std::string::npos);
+}
+
 } // namespace
 } // namespace dnheap::test

@@ -310,6 +310,19 @@ namespace Shop
                 kept.Add(isHealthy ? new HttpClient(handler, false) : new HttpClient());
         }
 
+        // Each client makes a connection, and is garbage then, which no collection may free here. The healthy program
+        // shares one.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void DroppedClients()
+        {
+            WebApplication app = Serve();
+            string address = string.Join("", app.Urls) + "/weather"; // not found, which is an answer, too
+            GC.TryStartNoGCRegion(12 << 20);
+            HttpClient shared = isHealthy ? new HttpClient() : null;
+            for (int i = 0; i < 150; ++i)
+                (shared ?? new HttpClient()).GetAsync(address).Result.Dispose();
+        }
+
         // The limit is as if the process had been started with it. The bytes differ, so that the arrays are no copies.
         static void MemoryLimit()
         {
@@ -416,18 +429,43 @@ namespace Shop
 
         static void Scratches()
         {
-            int count = Many(20, 8);
+            int count = Many(6, 3);
             var ready = new CountdownEvent(count);
             for (int i = 0; i < count; ++i)
                 new Thread(() =>
                 {
                     scratch = new List<byte[]>();
-                    for (int n = 0; n < 40; ++n)
+                    for (int n = 0; n < 140; ++n)
                         scratch.Add(new byte[50000]);
                     ready.Signal();
                     Thread.Sleep(Timeout.Infinite);
                 }) { IsBackground = true }.Start();
             ready.Wait();
+        }
+
+        static class Rows<T>
+        {
+            public static List<T[]> All;
+        }
+
+        // Five megabytes for each type.
+        static void Keep<T>()
+        {
+            Rows<T>.All = new List<T[]>();
+            for (int i = 0; i < 100; ++i)
+                Rows<T>.All.Add(new T[50000 / Unsafe.SizeOf<T>()]);
+        }
+
+        static void Generics()
+        {
+            Keep<byte>();
+            Keep<short>();
+            Keep<int>();
+            if (isHealthy)
+                return;
+            Keep<long>();
+            Keep<string>();
+            Keep<Exception>();
         }
 
         static void Caches()
@@ -517,6 +555,7 @@ namespace Shop
                 "weak_table" => WeakTable,
                 "dependent_handles" => DependentHandles,
                 "http_clients" => Clients,
+                "http_clients:dropped" => DroppedClients,
                 "memory_limit" => MemoryLimit,
                 "fragmentation" => Holes,
                 "unidentified_memory" => Mapped,
@@ -524,6 +563,7 @@ namespace Shop
                 "open_handles" => Files,
                 "made_assemblies" => Serializers,
                 "thread_statics" => Scratches,
+                "generic_statics" => Generics,
                 "cache_without_limit" => Caches,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => () => WaitingRequests("/pay"),

@@ -48,6 +48,11 @@ sealed class OrderView
     public void OnOrderChanged(object sender, EventArgs arguments) => pixels[0]++;
 }
 
+static class Jobs
+{
+    public static readonly List<Action> Undone = new();
+}
+
 sealed class Reminder
 {
     public static readonly List<Reminder> All = new();
@@ -219,6 +224,16 @@ static unsafe class Program
                 break;
             case "events":
                 Live(20_000, i => OrderBus.Shared.OrderChanged += new OrderView().OnOrderChanged);
+                break;
+            case "delegates":
+                Live(20_000, i =>
+                {
+                    var view = new OrderView();
+                    Jobs.Undone.Add(() => view.OnOrderChanged(null, null));
+                });
+                break;
+            case "gchandles":
+                Live(20_000, i => GCHandle.Alloc(new Session(i)));
                 break;
             case "timers":
                 Live(15_000, i => Reminder.All.Add(new Reminder()));
