@@ -53,7 +53,7 @@ def tool():
                 [runtimes.sdk(), "tool", "install", name, "--version", version, "--tool-path", folder], stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, text=True, env=dict(os.environ, DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1"))
             if done.returncode:
-                raise runtimes.Missing(f"{name} {version} cannot be installed: {done.stdout.strip()}")
+                raise runtimes.NoSdk(f"{name} {version} cannot be installed: {done.stdout.strip()}")
     return program
 
 
