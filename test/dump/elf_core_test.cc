@@ -109,13 +109,17 @@ TEST(ElfCore, ReadsTheRegistersOfEachMachine) {
 }
 
 // siginfo_t: {number, errno, code}, and what a fault could not access.
+// `address`: for a code that a process sent, its number.
 std::vector<std::byte> siginfo(Format format, u32 number, i32 code, Address address) {
   test::FormatWriter out(format);
   out.word(number);
   out.word(0);
   out.word(static_cast<u32>(code));
   out.fill_to(format.pointer_size == 8 ? 16 : 12);
-  out.pointer(address);
+  if (code <= 0)
+    out.word(static_cast<u32>(address));
+  else
+    out.pointer(address);
   out.fill_to(128);
   return out.bytes();
 }

@@ -1,11 +1,11 @@
 #include "analysis/findings/activity.h"
 
+#include "analysis/findings/unseen_failures.h"
 #include "analysis/inspectors/requests.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/threads/async_calls.h"
 #include "analysis/threads/thread_text.h"
-#include "analysis/threads/unseen_failures.h"
 #include "base/text.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Calls that failed while nobody looked at their exceptions, where threads or calls of the same class wait for what
 // others are to do: the failed call may be the one that was to do it.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/findings/unseen_failures.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/threads/thread_text.h"
-#include "analysis/threads/unseen_failures.h"
 #include "analysis/waits/owner_fields.h"
 #include "base/text.h"
 

@@ -1,13 +1,13 @@
 // Queues that hold much and fill, because the task that should read them has failed, and nobody looked at its
 // exception.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/findings/unseen_failures.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/framework_names.h"
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/threads/tasks.h"
-#include "analysis/threads/unseen_failures.h"
 #include "analysis/verdict/verdict.h"
 #include "base/text.h"
 #include "objects/object_index.h"

@@ -1,10 +1,10 @@
 // Values of an AsyncLocal that nothing keeps but the contexts that timers, registrations and the like have captured.
 #include "analysis/findings/finding_rule.h"
-#include "analysis/inspectors/captured_values.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/owners/retained_together.h"
+#include "analysis/shapes/captured_values.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
 

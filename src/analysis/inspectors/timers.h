@@ -1,6 +1,7 @@
 // Timers: those in the runtime's queue, whatever class made them, in groups of equal timers. A walk of the heap, and a
 // pass over its references for the fields that hold them. Throws Interrupted. Not for several threads at once.
 #pragma once
+#include "analysis/shapes/queued_timer.h"
 #include "snapshot/snapshot.h"
 
 #include <map>
@@ -9,9 +10,6 @@
 namespace dnheap {
 
 class ProcessClock;
-
-// The type of the queue's timers.
-inline constexpr const char *queued_timer = "System.Threading.TimerQueueTimer";
 
 struct TimerKey {
   std::string kind, callback, target_type, state_type; // kind: "Timer", "Task.Delay", …

@@ -1,9 +1,9 @@
 #include "analysis/suspects/flowing_values.h"
 
-#include "analysis/inspectors/captured_values.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/objects/object_view.h"
 #include "analysis/owners/ranked_owners.h"
+#include "analysis/shapes/captured_values.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
 #include "objects/object_graph.h"

@@ -166,7 +166,6 @@ TEST(Crash, ASignalThatAnotherProcessSent) {
   heap.crash = CrashSignal{12345, 6, 0, 4711, {}};
   report::Answer answer = answer_of(heap, "info");
   EXPECT_EQ(answer.lead, "ended by SIGABRT, which process 4711 sent to it");
-  EXPECT_EQ(answer_of(heap, "report").next_command.substr(0, 15), "dnheap threads ");
   heap.crash->sender = heap.target()->pid; // abort() sends it to its own process
   answer = answer_of(heap, "info");
   EXPECT_EQ(answer.lead, "ended by SIGABRT on thread 12345, which is not a thread of the runtime");

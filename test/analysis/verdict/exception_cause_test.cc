@@ -60,10 +60,11 @@ TEST(ExceptionCause, AMessageIsWorthALook) {
     SCOPED_TRACE(name_of(shape));
     Causes causes(shape);
     const Address inner = causes.exception(causes.reason, 0), outer = causes.exception(causes.failure, inner);
+    const Address empty = causes.old.string(""), telling = causes.old.string("no connection");
     EXPECT_FALSE(causes.has_message(outer));
-    causes.put_message(inner, causes.old.string(""));
+    causes.put_message(inner, empty);
     EXPECT_FALSE(causes.has_message(outer));
-    causes.put_message(inner, causes.old.string("no connection"));
+    causes.put_message(inner, telling);
     EXPECT_TRUE(causes.has_message(outer));
     causes.put_inside(inner, outer); // a circle
     causes.put_message(inner, 0);

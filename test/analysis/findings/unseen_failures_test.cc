@@ -1,5 +1,5 @@
 // Exceptions of failed tasks that nobody looked at: which count, and in which groups; in every layout.
-#include "analysis/threads/unseen_failures.h"
+#include "analysis/findings/unseen_failures.h"
 #include "support/library_heap.h"
 #include "support/opened.h"
 

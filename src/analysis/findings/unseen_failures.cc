@@ -1,4 +1,4 @@
-#include "analysis/threads/unseen_failures.h"
+#include "analysis/findings/unseen_failures.h"
 
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/framework_names.h"

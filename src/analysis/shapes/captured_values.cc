@@ -1,9 +1,9 @@
-#include "analysis/inspectors/captured_values.h"
+#include "analysis/shapes/captured_values.h"
 
-#include "analysis/inspectors/timers.h"
 #include "analysis/shapes/dictionary_entries.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
+#include "analysis/shapes/queued_timer.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/most_frequent.h"
 #include "objects/live.h"
