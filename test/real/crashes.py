@@ -31,13 +31,13 @@ import targets
 import witness
 
 WAYS = ("unhandled", "textless", "filtered", "cast", "cctor", "failed-task", "failed-tasks", "async-void", "native-abort", "retried", "failfast", "overflow", "overflow-second", "overflow-mutual", "access", "segv", "exhausted")
-TOLD = ("native-overflow", "delegate", "damaged", "killed")
+SAID = ("native-overflow", "delegate", "damaged", "killed")
 OF_LIBRARY = ("native-abort", "native-overflow", "delegate")
 THREADS = {"dead": ["12", "60", "30"], "many-dead": ["6", "3000", "300"]}
 KINDS = [f"{kind}:{major}:{dump}" for kind in (*WAYS, *THREADS) for major in runtimes.MAJORS for dump in ("heap", "full")]
-# ld-musl has no unwind data, so what called abort() in it is not known: it might be a handler of what native code of the runtime threw.
-KINDS += [f"{kind}:{major}:heap" for kind in TOLD for major in runtimes.MAJORS]
+KINDS += [f"{kind}:{major}:heap" for kind in SAID for major in runtimes.MAJORS]
 KINDS += [f"unhandled:{major}:{dump}" for major in (10, 11) for dump in ("mini", "triage")]
+# ld-musl has no unwind data, so what called abort() in it is not known: it might be a handler of what native code of the runtime threw.
 KINDS += [f"{kind}:{version}:heap" for kind in (*WAYS, *THREADS) if kind not in ("cast", "native-abort") for version in runtimes.MUSL] + ["unhandled:10-musl:full", "segv:11-musl:full"]
 OVERFLOWS = ("overflow", "overflow-second")
 SAMPLE = ["unhandled:11:heap", "cast:10:heap", "cctor:11:heap", "failed-tasks:8:heap", "async-void:10:heap", "native-abort:10:heap", "retried:10:heap", "overflow-second:9:heap", "overflow-mutual:8:heap", "segv:9:full", "exhausted:11:heap", "dead:10:full", "overflow:11-musl:heap", "native-overflow:10:heap", "delegate:11:heap", "damaged:10:heap", "killed:11:heap", "unhandled:10:mini", "unhandled:10:triage"]  # even a short run makes these
@@ -64,7 +64,7 @@ class Program(targets.Target):
                            DOTNET_DbgMiniDumpType=DUMP_TYPES[dump], DOTNET_DbgMiniDumpName=str(self.dump_path))
         if kind == "exhausted":
             environment["DOTNET_GCHeapHardLimit"] = "0x8000000"
-        program, arguments = ("crash", [kind]) if kind in (*WAYS, *TOLD) else ("threads", THREADS[kind])
+        program, arguments = ("crash", [kind]) if kind in (*WAYS, *SAID) else ("threads", THREADS[kind])
         if kind in OF_LIBRARY:
             arguments.append(str(native_memory.compile_library("crash/library.c", folder / "library.so")))
         command = [self.root / "dotnet", "exec", "--fx-version", version, "--runtimeconfig",
@@ -92,9 +92,9 @@ def run(dnheap, kind, major, dump):
     runtimes.cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="crash-", dir=runtimes.cache()) as folder:
         with Program(kind, major, dump, pathlib.Path(folder)) as target:
-            if kind in TOLD or dump in ("mini", "triage"):
+            if kind in SAID or dump in ("mini", "triage"):
                 path = target.crash()
-                return told(dnheap, path, kind) if kind in TOLD else without_heap(dnheap, path, dump)
+                return said(dnheap, path, kind) if kind in SAID else without_heap(dnheap, path, dump)
             path = target.crash() if kind in WAYS else target.dump(dump, target.dump_path)
         account = witness.survey(path, major)
         problems, known = looked_at(dnheap, path, kind, target.truth, account)
@@ -221,19 +221,19 @@ def led_by(dnheap, path, kind, truth):
 
 
 # Of the ways of which only the report is compared: the beginning of the crash's paragraph, what is in it, the next verb.
-TOLD_AS = {"native-overflow": ("ended by SIG", ": stack overflow in library.so!descend, which Program.Crash(System.String)", "stack"),
+SAID_AS = {"native-overflow": ("ended by SIG", ": stack overflow in library.so!descend", "stack"),
            "delegate": ("ended by SIGABRT", ": callback on a delegate of type Reading that had been garbage collected, by library.so!fire", "stack"),
            "damaged": ("The heap is damaged at 0x", ", behind a System.Byte[] of length 100 (0x", "verify"),
            "killed": ("ended by SIGABRT", f", which process {os.getpid()} sent to it", "threads")}
 
 
-def told(dnheap, path, kind):
+def said(dnheap, path, kind):
     """The first finding of the report says what ended the process, and which command shows more."""
     row = matrix.answer(dnheap, "report", path)["tables"]["findings"][0]
     print(row["text"])
-    begin, words, verb = TOLD_AS[kind]
+    begin, words, verb = SAID_AS[kind]
     right = row["kind"] == "crash" and row["text"].startswith(begin) and words in row["text"] and row["next"].startswith(f"dnheap {verb} ")
-    return [] if right else [f"the first finding is {row}, not {TOLD_AS[kind]}"]
+    return [] if right else [f"the first finding is {row}, not {SAID_AS[kind]}"]
 
 
 def without_heap(dnheap, path, dump):

@@ -57,6 +57,9 @@ def ages(answer, most):
         ([] if len(feeds) == 1 and feeds[0] >= 250 else [f"timers: Feed.Refresh are {feeds} ms old"])
 
 
+LISTED = 0.9  # of the bytes in collectible loader heaps
+
+
 def loader_heaps(answer):
     """Each context that still has its LoaderAllocator costs what the runtime reserved for it: some pages of each of its heaps."""
     rows = [row for row in answer["tables"]["contexts"] if row["state"].startswith("collectible") and row["objects"] is not None]
@@ -65,14 +68,15 @@ def loader_heaps(answer):
 
 
 def loaders(account, contexts):
-    """The account has the same blocks, by what is unloaded together, and all that is never unloaded as one row."""
+    """The account has the same blocks, by what is unloaded together, and all that is never unloaded as one row. It knows those whose modules
+    are listed, or have a type on the heap: a context that has just begun or ended may have neither."""
     rows = account["tables"]["loaders"]
     collectible = [row for row in rows if row["collectible"]]
     expected = sum(row["loader_bytes"] or 0 for table in ("contexts", "emitted") for row in contexts["tables"][table])
     found = sum(row["reserved_bytes"] for row in collectible)
     print(f"{sum(row['count'] for row in collectible)} collectible LoaderAllocators, {found} bytes reserved")
     problems = [f"account: loader heaps of {row}" for row in rows if not 0 < row["bytes"] <= row["reserved_bytes"]]
-    return problems + [f"account: {found} bytes in collectible loader heaps, contexts have {expected}"] * (found < expected) + \
+    return problems + [f"account: {found} bytes in collectible loader heaps, contexts have {expected}"] * (found < expected * LISTED) + \
         [f"account: {rows}"] * ([row["count"] for row in rows if not row["collectible"]] != [1])
 
 

@@ -325,7 +325,7 @@ def collections(dnheap, path, said):
 def gate(dnheap, path, said):
     problems = verdict(dnheap, path, "semaphore_taken", f"{said['waiting']:,} ") + verdict(dnheap, path, "semaphore_taken", f"(static {said['owner']}), of which none is free")
     holder = {"Pricing.Load": f"Pricing.Load {targets.place('waits', 'Gates.cs', 'return await answer.Task + id;')}",
-              "Vault.Read": f"Thread Reading0, which sleeps in Vault.Copy {targets.place('waits', 'Gates.cs', 'static void Copy()')},",
+              "Strongroom.Read": f"Thread Reading0, which sleeps in Strongroom.Copy {targets.place('waits', 'Gates.cs', 'static void Copy()')},",
               "Printer.Print": f"Thread Printing0, which waits for a task in Printer.Wait {targets.place('waits', 'Gates.cs', 'static void Wait(int number)')},"}
     words = f". {holder[said['holder']]} probably has it." if said["holder"] else ". Its holder is unknown: perhaps it was not released."
     return problems + verdict(dnheap, path, "semaphore_taken", words)

@@ -45,6 +45,8 @@ std::string heap_damage(const Snapshot &snapshot) {
   Notes noted_elsewhere;
   if (snapshot.runtime().gc_structures_valid(noted_elsewhere) == false)
     return "";
+  if (!snapshot.heap().gaps().empty()) // what was not stored looks like damage where a stored piece begins
+    return "";
   for (const Gap &gap : snapshot.tally().walk.gaps.listed()) {
     if (!was_overwritten(snapshot.runtime(), gap))
       continue;

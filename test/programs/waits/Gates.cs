@@ -75,9 +75,9 @@ class Till
 }
 
 // Threads wait for one that sleeps within, as they would before a lock.
-class Vault
+class Strongroom
 {
-    public static readonly Vault Only = new();
+    public static readonly Strongroom Only = new();
     readonly SemaphoreSlim door = new(1, 1);
 
     public void Read(Action ready, int number)
@@ -233,10 +233,10 @@ static class Gates
         for (int i = 0; i <= 6; i++)
         {
             int number = i;
-            threads.Add(Program.Start($"Reading{i}", ready => Vault.Only.Read(ready, number)));
+            threads.Add(Program.Start($"Reading{i}", ready => Strongroom.Only.Read(ready, number)));
         }
         Program.Settle(threads.ToArray());
-        return Said(6, "Vault.Only.door", "Vault.Read");
+        return Said(6, "Strongroom.Only.door", "Strongroom.Read");
     }
 
     public static string RunThreads()
