@@ -6,7 +6,7 @@ namespace {
 
 void put_number(std::vector<std::byte> &to, u64 value, u64 size) {
   for (u64 i = 0; i < size; ++i)
-    to.push_back(static_cast<std::byte>(value >> (8 * i)));
+    to.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
 }
 
 void put_short(std::vector<std::byte> &to, u64 value) {
