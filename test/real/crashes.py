@@ -44,6 +44,7 @@ SAMPLE = ["unhandled:11:heap", "cast:10:heap", "cctor:11:heap", "failed-tasks:8:
 
 DUMP_TYPES = {"mini": "1", "heap": "2", "triage": "3", "full": "4"}  # DOTNET_DbgMiniDumpType
 PATIENCE = 300  # seconds for a program to crash and to be dumped
+LONGEST_END = 20
 LEAST_FRAMES = 3000  # of the recursion
 
 
@@ -75,7 +76,13 @@ class Program(targets.Target):
         """Has it end in its way. Returns the dump that its runtime has written."""
         if self.kind == "killed":
             os.kill(self.pid, signal.SIGABRT)
-        self.process.communicate("\n", timeout=PATIENCE)
+        try:
+            self.process.communicate("\n", timeout=LONGEST_END if self.kind == "killed" else PATIENCE)
+        except subprocess.TimeoutExpired:
+            if self.kind != "killed":
+                raise
+            self.process.kill()  # a runtime may go on after the dump, if another thread than the main one got the signal
+            self.process.communicate()
         if not self.dump_path.exists():
             errors = (self.folder / "errors").read_text()
             raise RuntimeError(f"the program ended with code {self.process.returncode}, without a dump:\n{errors[-2000:]}")
