@@ -153,7 +153,7 @@ std::string Runtime::why_not_enough() const {
   const bool no_segment = total == 0 && !notes.empty(); // not even the lists of segments are in the dump
   // The few objects to which stacks lead are a larger part of a small heap.
   constexpr u64 small_heap = 1 << 20;
-  if (!no_segment && known + lost >= total / (total < small_heap ? 4 : 16))
+  if (!no_segment && known + lost >= total / (total < small_heap ? 10 : 16))
     return "";
   const std::string what = no_segment
                                ? "the dump holds nothing of the managed heap"

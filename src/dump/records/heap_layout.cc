@@ -477,6 +477,8 @@ private:
 
 void lay_out_heap(const ListedObjects &objects, Format format, unsigned threads, const Watch &watch, Target &target,
                   HeapRecord &record) {
+  if (format.pointer_size != 4 && format.pointer_size != 8)
+    throw Error("the size of pointers is " + std::to_string(format.pointer_size) + ", not 4 or 8");
   HeapLayout(objects, format, std::max(threads, 1u), watch, target, record).make();
 }
 
