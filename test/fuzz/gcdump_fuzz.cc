@@ -6,6 +6,9 @@
 
 using namespace dnheap;
 
+// Objects may be listed as larger than memory: that is std::bad_alloc.
+extern "C" const char *__asan_default_options() { return "allocator_may_return_null=1"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const u8 *data, std::size_t size) {
   try {
     if (std::unique_ptr<Target> target = open_gcdump(std::as_bytes(std::span(data, size)), 1, {})) {

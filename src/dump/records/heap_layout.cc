@@ -21,6 +21,8 @@ constexpr unsigned granule_shift = 20;
 constexpr u64 granule_size = u64{1} << granule_shift;
 // 4 TiB of granules that hold objects; real heaps have less.
 constexpr u64 most_granules = u64{1} << 22;
+// 64 GiB: more than one for each entry only if there are large objects.
+constexpr u64 granules_of_large_objects = u64{1} << 16;
 constexpr u64 largest_object = u64{1} << 40;
 constexpr u64 page_size = 4096;
 constexpr u64 most_breaks = 1 << 20;
@@ -144,6 +146,8 @@ private:
       granules_.insert(granules_.end(), of.begin(), of.end());
     std::sort(granules_.begin(), granules_.end());
     granules_.erase(std::unique(granules_.begin(), granules_.end()), granules_.end());
+    if (granules_.size() > objects_.entries() + granules_of_large_objects)
+      throw Error("its objects are larger than there is room for in any process: the file is damaged");
     if (granules_.size() > most_granules)
       throw Error("its objects are scattered more widely than those of any real heap: the file is damaged");
   }
