@@ -73,8 +73,9 @@ std::unique_ptr<Target> open_mapped(const std::string &path, std::shared_ptr<con
   for (const Opener &opener : openers)
     if (std::unique_ptr<Target> target = opener.open(file->bytes(), file))
       return finished(std::move(target));
-  throw Error("not a dump: " + what_else(file->bytes()) +
-              "; dnheap opens ELF cores, Mach-O cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)");
+  throw Error(
+      "not a dump: " + what_else(file->bytes()) +
+      "; dnheap opens ELF cores, Mach-O cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)");
 }
 
 std::shared_ptr<const MappedFile> read_stream(const OpenOptions &options, const Watch &watch) {

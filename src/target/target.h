@@ -141,7 +141,7 @@ struct Target {
   // Oddities found by the opener: "truncated: 3 of 40 segments end beyond the file". A note here has an effect only if
   // bytes may be silently wrong; missing bytes get a note where they are needed.
   Notes notes;
-  std::optional<Extraction> extraction;             // everything above describes the original dump
+  std::optional<Extraction> extraction; // everything above describes the original dump
   // If the source is no memory, but a listing of the heap: `memory` is made of it, and holds references alone.
   std::shared_ptr<const HeapRecord> record;
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive

@@ -93,7 +93,8 @@ std::vector<std::byte> join(std::vector<std::byte> a, const std::vector<std::byt
   return a;
 }
 
-constexpr std::string_view closing = "; dnheap opens ELF cores, Mach-O cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)";
+constexpr std::string_view closing =
+    "; dnheap opens ELF cores, Mach-O cores, Windows minidumps and .gcdump files (plain, .zst, .gz, .xz, .lz4)";
 
 TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   auto expected = [](const char *what) { return "not a dump: " + std::string(what) + std::string(closing); };
@@ -102,8 +103,10 @@ TEST_F(OpenDump, SaysWhatAFileIsInstead) {
   EXPECT_EQ(complaint("MZ\x90\x01\x02"),
             expected("a Windows program (PE): dnheap reads a dump of its process: dotnet-dump, procdump -ma"));
   EXPECT_EQ(complaint("MDMP\x93\xa7"), "this minidump is cut off inside its header: the file ends at byte 6");
-  EXPECT_EQ(complaint("\xcf\xfa\xed\xfe\x07"), expected("a Mach-O program or library, not a core: dnheap reads a dump of its process: createdump, or process "
-                     "save-core of lldb"));
+  EXPECT_EQ(
+      complaint("\xcf\xfa\xed\xfe\x07"),
+      expected("a Mach-O program or library, not a core: dnheap reads a dump of its process: createdump, or process "
+               "save-core of lldb"));
   EXPECT_EQ(complaint("\x12\x34\x56\x78\x9a"), expected("unknown contents (first bytes 12 34 56 78)"));
   EXPECT_EQ(complaint(std::string(600, '\0') + "core"),
             expected("it begins with zeros: writing or copying it was not finished"));

@@ -1,7 +1,7 @@
 // `inspect asynclocals`: values of AsyncLocals that ExecutionContexts carry, and what captured the contexts.
-#include "analysis/shapes/captured_values.h"
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
+#include "analysis/shapes/captured_values.h"
 #include "analysis/shapes/unknown_shape.h"
 #include "report/columns_of.h"
 

@@ -1,8 +1,7 @@
 #include "analysis/process/account_map.h"
 
-#include "analysis/process/account_of_record.h"
-
 #include "algorithms/coloring.h"
+#include "analysis/process/account_of_record.h"
 #include "analysis/process/claim_order.h"
 #include "analysis/process/mapped_places.h"
 #include "analysis/process/memory_claims.h"
