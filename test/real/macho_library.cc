@@ -45,7 +45,7 @@ std::string stood_in(const std::string &path, Bytes file, u32 cpu) {
   return descriptor_text(target->memory, found ? std::optional(found->address) : std::nullopt);
 }
 
-void print(const std::string &path, std::span<char *const> names) {
+void print_library(const std::string &path, std::span<char *const> names) {
   const std::shared_ptr<const MappedFile> mapped = MappedFile::open(path);
   const std::optional<MachoFile> file = MachoFile::parse(mapped->bytes());
   if (!file)
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
   if (argc < 2)
     return 2;
   try {
-    print(argv[1], std::span(argv + 2, argv + argc));
+    print_library(argv[1], std::span(argv + 2, argv + argc));
   } catch (const Error &error) {
     std::fprintf(stderr, "macho-library: %s\n", error.what());
     return 1;
