@@ -35,7 +35,7 @@ def harbour(dnheap, dump, name):
         problems.append(f"crates are held by {by}")
     if name.endswith("crash"):
         words = matrix.answer(dnheap, "info", dump)["target"]["crash"]["text"]
-        return problems + ([] if ": unhandled System.InvalidOperationException 0x" in words and words.endswith(" Harbour.Dock.Main(System.String[])") else [words])
+        return problems + ([] if ": unhandled System.InvalidOperationException 0x" in words and " Harbour.Dock.Main(System.String[]). It has a message, " in words else [words])
     locks = [row for row in matrix.answer(dnheap, "locks", dump)["tables"]["locks"] if row["waiters"]]
     found = [(threads.get(row["owner_os_id"]), row["waiters"]) for row in locks]
     return problems + ([] if ("crane 3", 1) in found else [f"locks: {found}"])
