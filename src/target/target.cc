@@ -42,10 +42,9 @@ const char *name_of(OperatingSystem os) {
   return "unknown";
 }
 
-std::string_view Module::file_name() const {
-  std::string_view text = path;
-  std::size_t slash = text.find_last_of("/\\");
-  return slash == text.npos ? text : text.substr(slash + 1);
+std::string_view name_in_path(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == path.npos ? path : path.substr(slash + 1);
 }
 
 const Module *Target::find_module(Address address) const {

@@ -32,6 +32,9 @@ struct PeIdentity {
   std::optional<std::array<u16, 4>> file_version = {}; // 10.0.1426.52326
 };
 
+// Returns "libcoreclr.so" for "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
+std::string_view name_in_path(std::string_view path);
+
 // A file mapped into the process: native library, program, managed assembly, data.
 struct Module {
   std::string path;            // as named by the target
@@ -42,8 +45,7 @@ struct Module {
   bool inferred = false;
   std::optional<PeIdentity> pe = {}; // if the container has it
   Address end() const { return extents.empty() ? base : extents.back().end; }
-  // Returns "libcoreclr.so" for "/usr/share/…/libcoreclr.so"; understands both kinds of slash.
-  std::string_view file_name() const;
+  std::string_view file_name() const { return name_in_path(path); }
 };
 
 struct Thread {

@@ -23,9 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
       parser.feed(bytes.subspan(at, std::min(part, size - at)));
     events.check();
     Target target;
-    HeapRecord record;
-    events.fill(record);
-    lay_out_heap(events.listed(), Format{parser.pointer_size(), ByteOrder::little}, 1, {}, target, record);
+    auto record = std::make_shared<HeapRecord>();
+    events.fill(*record);
+    lay_out_heap(events.listed(), parser.pointer_size(), 1, {}, target, record);
   } catch (const Error &) {
   } catch (const std::bad_alloc &) {
   }

@@ -1,5 +1,5 @@
-// What `report` says where it found nothing: what stands out nowhere, and where to begin if the program hangs. Plain
-// looks at what an Examination has; not for several threads at once.
+// The words of `report` where it found nothing: the areas in which nothing stands out, and where to begin if the
+// program hangs. Plain looks at what an Examination has; not for several threads at once.
 #pragma once
 #include "analysis/findings/activity.h"
 #include "analysis/findings/examination.h"

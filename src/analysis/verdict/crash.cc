@@ -1,6 +1,5 @@
 #include "analysis/verdict/crash.h"
 
-#include "analysis/names/call_text.h"
 #include "analysis/names/method_in_source.h"
 #include "analysis/names/source_line_text.h"
 #include "analysis/threads/exception_objects.h"
@@ -129,10 +128,9 @@ private:
     case Cause::unhandled_exception: return out + ": unhandled " + unhandled_text();
     case Cause::stack_overflow:
       return out + ": stack overflow" +
-             (native_.empty() ? in_method() + recursion_text() : " in " + native_ + which_called());
+             (native_.empty() ? in_method() + recursion_text(recursion_, method_) : " in " + native_ + which_called());
     case Cause::fail_fast:
-      return out + ": Environment.FailFast" +
-             (method_.empty() ? "" : ", called by " + method_in_words_ + method_line()) + given_exception() +
+      return out + ": Environment.FailFast" + with_method(", called by ") + given_exception() +
              (message_ ? "; its message is the string " + hex(message_) : "");
     case Cause::fatal_error:
       if (!delegate_.empty())
@@ -147,8 +145,7 @@ private:
     if (const std::string place = stands_in_method_ ? "" : native_place(snapshot_, stack_, aborted); !place.empty())
       out += ": in " + place + which_called();
     else if (!method_.empty())
-      out += stands_in_method_ ? ":" + in_method()
-                               : ": in native code that " + method_in_words_ + method_line() + " called";
+      out += stands_in_method_ ? ":" + in_method() : with_method(": in native code that ", " called");
     if (exception_)
       out += "; the last exception of that thread is " + exception_text();
     return out;
@@ -404,32 +401,26 @@ private:
     if (exception_ && !is_place_noted_)
       return ExceptionCause(snapshot_, objects_, lines()).text(*exception_);
     if (!has_exception())
-      return "exception, which is not in this dump" +
-             (method_.empty() ? "" : ", thrown in " + method_in_words_ + method_line());
+      return "exception, which is not in this dump" + with_method(", thrown in ");
     const std::string inners = exception_ ? objects_.inner_types(*exception_) : noted_inner_;
     return exception_text() + (inners.empty() ? "" : " (inside: " + inners + ")") +
            (thrown_in_.empty() ? "" : ", thrown in " + thrown_in_);
   }
-  // Linux and the kernel's dumps name who sent a signal. A process that sends one to itself ends itself.
-  bool is_sent() const {
-    return is_signal_ && crash_.sender && snapshot_.target().pid && crash_.sender != snapshot_.target().pid;
+  bool is_sent() const { return is_signal_ && is_sent_from_outside(crash_, snapshot_.target().pid); }
+  // The method between two texts; empty if it is unknown.
+  std::string with_method(const char *before, const char *after = "") {
+    if (method_.empty())
+      return "";
+    const std::string line = method_ip_ ? line_at(method_desc_, method_ip_, !stands_in_method_) : "";
+    return before + method_in_words_ + line + after;
   }
-  std::string which_called() {
-    return method_.empty() ? "" : ", which " + method_in_words_ + method_line() + " called";
-  }
-  std::string in_method() { return method_.empty() ? "" : " in " + method_in_words_ + method_line(); }
-  std::string method_line() { return method_ip_ ? line_at(method_desc_, method_ip_, !stands_in_method_) : ""; }
+  std::string which_called() { return with_method(", which ", " called"); }
+  std::string in_method() { return with_method(" in "); }
   // " (Cart.cs:41)"; empty: unknown. Looks for the module's symbols.
   std::string line_at(Address method_desc, Address ip, bool returns_there) {
     return line_in_brackets(lines().find(method_desc, ip, returns_there).at);
   }
   SourceLines &lines() { return lines_ ? *lines_ : lines_.emplace(snapshot_); }
-  // Empty if the recursion is only a method that calls itself.
-  std::string recursion_text() const {
-    if (recursion_.empty() || (recursion_.size() == 1 && recursion_[0] == method_))
-      return "";
-    return ": " + calls_text(recursion_, " → ") + ", again and again";
-  }
   std::string given_exception() const {
     const Address inner = given_ ? given_ : exception_ ? exception_->inner : 0;
     if (!is_exception(inner))
@@ -482,11 +473,6 @@ std::optional<CrashSignal> unhandled_in(const Snapshot &snapshot) {
   return found;
 }
 
-// Returns "; at …", if the system has written that down.
-std::string time_of_end(const Target &target) {
-  return target.stored && target.stored->seconds ? "; at " + utc_text(*target.stored->seconds) : "";
-}
-
 } // namespace
 
 std::optional<Crash> add_crash(const Snapshot &snapshot, report::Answer &answer) {
@@ -495,11 +481,13 @@ std::optional<Crash> add_crash(const Snapshot &snapshot, report::Answer &answer)
     return std::nullopt;
   Ending ending(snapshot, *signal);
   Crash crash = ending.crash();
-  crash.text += time_of_end(snapshot.target());
-  answer.lead = crash.text;
   auto facts = ending.facts();
-  if (const std::optional<CoreRecord> &record = snapshot.target().stored; record && record->seconds)
-    facts.push_back({"time", utc_text(*record->seconds)});
+  if (const std::optional<CoreRecord> &record = snapshot.target().stored; record && record->seconds) {
+    const std::string time = utc_text(*record->seconds);
+    crash.text += "; at " + time;
+    facts.push_back({"time", time});
+  }
+  answer.lead = crash.text;
   answer.target.push_back({"crash", std::move(facts)});
   answer.completeness->notes.add_all(ending.notes());
   return crash;

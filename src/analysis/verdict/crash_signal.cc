@@ -68,4 +68,6 @@ std::string signal_text(const CrashSignal &crash, OperatingSystem os) {
   return signal_name(crash.number) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
+bool is_sent_from_outside(const CrashSignal &crash, u64 pid) { return crash.sender && pid && crash.sender != pid; }
+
 } // namespace dnheap

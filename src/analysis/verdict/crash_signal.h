@@ -16,5 +16,7 @@ inline constexpr u32 windows_overflow = 0xc00000fd, dotnet_exception = 0xe043435
 std::string signal_name(u32 number);
 // "SIGSEGV (invalid address 0x10)", "access violation (0xc0000005, writing to 0x10)"
 std::string signal_text(const CrashSignal &crash, OperatingSystem os);
+// True if another process sent the signal. A process that sends one to itself ends itself.
+bool is_sent_from_outside(const CrashSignal &crash, u64 pid);
 
 } // namespace dnheap

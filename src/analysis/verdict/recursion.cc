@@ -1,6 +1,7 @@
 #include "analysis/verdict/recursion.h"
 
 #include "algorithms/repeats.h"
+#include "analysis/names/call_text.h"
 
 #include <map>
 
@@ -16,6 +17,12 @@ std::vector<std::string> recursion_of(const Runtime &runtime, const std::vector<
   for (u64 i = most.length; most.times > 1 && i > 0; --i)
     out.push_back(runtime.method_text(calls[most.first + i - 1]).name);
   return out;
+}
+
+std::string recursion_text(const std::vector<std::string> &recursion, const std::string &method) {
+  if (recursion.empty() || (recursion.size() == 1 && recursion[0] == method))
+    return "";
+  return ": " + calls_text(recursion, " → ") + ", again and again";
 }
 
 CallsLeft calls_left_on_stack(const Runtime &runtime, Address start) {

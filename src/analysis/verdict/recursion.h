@@ -11,6 +11,9 @@ namespace dnheap {
 // MethodDescs, innermost first.
 std::vector<std::string> recursion_of(const Runtime &runtime, const std::vector<Address> &calls);
 
+// Returns ": A → B, again and again" for what recursion_of() found; empty if that is only `method`, which calls itself.
+std::string recursion_text(const std::vector<std::string> &recursion, const std::string &method);
+
 // For a stack that cannot be walked: the methods to which words at its end return, innermost first, and the method to
 // which most of them do; 0: none. Reads up to 64 KiB.
 struct CallsLeft {

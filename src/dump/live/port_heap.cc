@@ -150,10 +150,8 @@ std::unique_ptr<Target> open_port_heap(u64 pid, DiagnosticsPort &port, const Por
   record->paused_seconds = listing->events().pause_seconds();
   listing->events().fill(*record);
   add_notes(*listing, seconds_since(start), *out);
-  lay_out_heap(listing->events().listed(), Format{listing->parser().pointer_size(), ByteOrder::little}, options.threads,
-               options.watch, *out, *record);
-  out->modules.push_back(Module{.path = "(" + record->source + ")", .base = 0, .extents = {}});
-  out->record = std::move(record);
+  lay_out_heap(listing->events().listed(), listing->parser().pointer_size(), options.threads, options.watch, *out,
+               std::move(record));
   return out;
 }
 

@@ -30,11 +30,6 @@ private:
   const std::vector<u32> types_;
 };
 
-std::string_view file_name(std::string_view path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == path.npos ? path : path.substr(slash + 1);
-}
-
 // Adds the file's types to the record's, after the one for the room between objects. Returns their numbers there.
 std::vector<u32> add_types(const GcDumpFile &file, HeapRecord &record) {
   std::vector<u32> out;
@@ -43,7 +38,7 @@ std::vector<u32> add_types(const GcDumpFile &file, HeapRecord &record) {
       {.name = "Free", .assembly = "", .base_size = 0, .component_size = 0, .has_references = false});
   for (const GcDumpFile::Type &type : file.types()) {
     std::string name = file.tool() == "dnheap" ? type.name : restored_type_name(type.name);
-    std::string assembly(file_name(type.module));
+    std::string assembly(name_in_path(type.module));
     const auto [at, is_new] = known.try_emplace({name, assembly}, static_cast<u32>(record.types.size()));
     if (is_new)
       record.types.push_back({.name = std::move(name),
@@ -93,13 +88,10 @@ std::unique_ptr<Target> open_gcdump(Bytes bytes, unsigned threads, const Watch &
     out->taken = TakenAt{*file.seconds(), TakenAt::Clock::dump};
   record->source = "a .gcdump" + (file.tool().empty() ? "" : " of " + printable(file.tool()));
   record->segments = file.segments();
-  constexpr ByteOrder native = is_native(ByteOrder::little) ? ByteOrder::little : ByteOrder::big;
   const TypedObjects objects(file, add_types(file, *record));
-  lay_out_heap(objects, Format{static_cast<u8>(file.is_64_bit() ? 8 : 4), native}, threads, watch, *out, *record);
   find_gcdump_roots(file, watch, *record);
+  lay_out_heap(objects, file.is_64_bit() ? 8 : 4, threads, watch, *out, std::move(record));
   add_notes(file, check, *out);
-  out->modules.push_back(Module{.path = "(" + record->source + ")", .base = 0, .extents = {}});
-  out->record = std::move(record);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "target/memory.h"
+#include "target/target.h"
 
 #include <algorithm>
 #include <cctype>
@@ -31,11 +32,6 @@ enum RootEdgeKind : u8 { edge_from_stack = 0, edge_from_finalizer = 1, edge_from
 enum RootEdgeFlag : u32 { is_pinning = 1, is_weak = 2, is_ref_counted = 8 };
 
 constexpr u64 most_names_kept = 1 << 24; // of types, fields and modules
-
-std::string_view name_of_file(std::string_view path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == path.npos ? path : path.substr(slash + 1);
-}
 
 // Returns the length of "[,,]" or "[]" at the front; 0: there is none.
 std::size_t length_of_ranks(std::string_view name) {
@@ -337,7 +333,7 @@ void HeapEvents::add_module(Fields fields) {
   const u64 id = fields.number<u64>();
   fields.skip(8 + 4 + 4);
   if (modules_.size() < most_names_kept)
-    modules_[id] = std::string(name_of_file(fields.text()));
+    modules_[id] = std::string(name_in_path(fields.text()));
 }
 
 void HeapEvents::check() const {

@@ -71,10 +71,9 @@ struct Break {
 
 class HeapLayout {
 public:
-  HeapLayout(const ListedObjects &objects, Format format, unsigned threads, const Watch &watch, Target &target,
+  HeapLayout(const ListedObjects &objects, u8 pointer_size, unsigned threads, const Watch &watch, Target &target,
              HeapRecord &record)
-      : objects_(objects), format_(format), p_(format.pointer_size), threads_(threads), watch_(watch), target_(target),
-        record_(record) {}
+      : objects_(objects), p_(pointer_size), threads_(threads), watch_(watch), target_(target), record_(record) {}
 
   void make() {
     look_at_objects();
@@ -273,7 +272,6 @@ private:
   void write_objects() {
     place_types();
     std::vector<std::vector<std::pair<Address, Address>>> hidden(threads_);
-    std::atomic<u64> count = 0;
     // With several objects at one address the first writer wins.
     LargeArray<u64> written(twice_ ? starts_.size() : 0);
     for_all("lay out objects", [&](const ListedObject &object, unsigned worker) {
@@ -282,10 +280,8 @@ private:
       const u64 offset = offset_of(object.address);
       if (!begins_at(offset) || (twice_ && !is_first(written, offset)))
         return;
-      count.fetch_add(1, std::memory_order_relaxed);
       write(object, offset, hidden[worker]);
     });
-    count_ = count;
     for (auto &of : hidden)
       record_.hidden.insert(record_.hidden.end(), of.begin(), of.end());
     std::sort(record_.hidden.begin(), record_.hidden.end());
@@ -447,7 +443,8 @@ private:
     for (const Cluster &cluster : clusters_)
       ranges.push_back({cluster.start, Bytes(bytes_.get() + cluster.offset, cluster.end - cluster.start)});
     ranges.push_back({record_.first_type - 4 * p_, Bytes(*types_)});
-    target_.memory = Memory(format_, std::move(ranges));
+    constexpr ByteOrder native = is_native(ByteOrder::little) ? ByteOrder::little : ByteOrder::big;
+    target_.memory = Memory(Format{static_cast<u8>(p_), native}, std::move(ranges));
     target_.storage.push_back(bytes_);
     target_.storage.push_back(types_);
   }
@@ -460,7 +457,6 @@ private:
   }
 
   const ListedObjects &objects_;
-  const Format format_;
   const u64 p_;
   const unsigned threads_;
   const Watch watch_;
@@ -474,16 +470,18 @@ private:
   LargeArray<u64> starts_; // a bit per word of bytes_
   std::vector<Break> breaks_;
   u64 written_ = 0; // about so many bytes of pages
-  u64 odd_ = 0, twice_ = 0, overlapping_ = 0, count_ = 0;
+  u64 odd_ = 0, twice_ = 0, overlapping_ = 0;
 };
 
 } // namespace
 
-void lay_out_heap(const ListedObjects &objects, Format format, unsigned threads, const Watch &watch, Target &target,
-                  HeapRecord &record) {
-  if (format.pointer_size != 4 && format.pointer_size != 8)
-    throw Error("the size of pointers is " + std::to_string(format.pointer_size) + ", not 4 or 8");
-  HeapLayout(objects, format, std::max(threads, 1u), watch, target, record).make();
+void lay_out_heap(const ListedObjects &objects, u8 pointer_size, unsigned threads, const Watch &watch, Target &target,
+                  std::shared_ptr<HeapRecord> record) {
+  if (pointer_size != 4 && pointer_size != 8)
+    throw Error("the size of pointers is " + std::to_string(pointer_size) + ", not 4 or 8");
+  HeapLayout(objects, pointer_size, std::max(threads, 1u), watch, target, *record).make();
+  target.modules.push_back(Module{.path = "(" + record->source + ")", .base = 0, .extents = {}});
+  target.record = std::move(record);
 }
 
 } // namespace dnheap

@@ -14,11 +14,12 @@
 
 namespace dnheap {
 
-// Fills `target`'s memory and notes, and `record`'s types (which come with names), segments and hidden references.
-// `record.segments` may have the segments that the listing has; they are replaced by those that hold objects. Objects
-// that no process can have (inside of another one, at odd addresses) are left out, with a note. Throws Error if the
-// objects are scattered more widely than those of any real heap, std::bad_alloc if memory does not suffice.
-void lay_out_heap(const ListedObjects &objects, Format format, unsigned threads, const Watch &watch, Target &target,
-                  HeapRecord &record);
+// Fills `record`'s types (which come with names), segments and hidden references, and `target`'s memory, in this
+// machine's order of bytes, its notes, its record, and the module that stands for the runtime. `record->segments` may
+// have the segments that the listing has; they are replaced by those that hold objects. Objects that no process can
+// have (inside of another one, at odd addresses) are left out, with a note. Throws Error if the objects are scattered
+// more widely than those of any real heap, std::bad_alloc if memory does not suffice.
+void lay_out_heap(const ListedObjects &objects, u8 pointer_size, unsigned threads, const Watch &watch, Target &target,
+                  std::shared_ptr<HeapRecord> record);
 
 } // namespace dnheap
