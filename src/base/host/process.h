@@ -128,10 +128,23 @@ public:
   double seconds() const;
 
 private:
-  void stop_all(bool (*give_up)(const void *), const void *context);
-  bool wait_for(Thread &thread);
-
   using Clock = std::chrono::steady_clock;
+  struct Patience {
+    bool (*give_up)(const void *);
+    const void *context;
+    Clock::time_point last;
+    // Throws Interrupted if the caller gives up, Error with that reason once the last time is over.
+    void check(const std::string &too_late) const;
+  };
+  void stop_all(const Patience &patience);
+
+  // Each system's own part.
+  void begin_stop();        // before the first thread is stopped
+  bool stop_thread(u64 id); // adds it to threads_; false if the thread has ended
+  bool wait_for(Thread &thread);
+  void wait_for_all(const Patience &patience); // until the threads that were asked to stop stand still
+  [[noreturn]] void fail_without_threads() const;
+
   u64 pid_;
   std::vector<Thread> threads_;
   Clock::time_point since_;

@@ -39,8 +39,10 @@ std::optional<u64> process_start(u64) { return std::nullopt; }
 std::optional<double> process_age(u64) { return std::nullopt; }
 bool be_first_to_go() { return false; }
 
-StoppedProcess::StoppedProcess(u64, bool (*)(const void *), const void *) : pid_(0) { refuse(); }
-StoppedProcess::~StoppedProcess() = default;
+void StoppedProcess::begin_stop() { refuse(); }
+bool StoppedProcess::stop_thread(u64) { return false; }
+void StoppedProcess::wait_for_all(const Patience &) {}
+void StoppedProcess::fail_without_threads() const { refuse(); }
 std::vector<std::byte> StoppedProcess::registers(const Thread &) const { return {}; }
 void StoppedProcess::release() {}
 double StoppedProcess::seconds() const { return 0; }

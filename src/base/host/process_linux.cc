@@ -26,7 +26,6 @@ namespace dnheap {
 
 namespace {
 
-constexpr auto longest_stop = std::chrono::seconds(5);
 const char *const more_rights = "CAP_SYS_PTRACE (sudo; docker: --cap-add SYS_PTRACE; Kubernetes: "
                                 "securityContext.capabilities.add: [SYS_PTRACE]; kubectl debug: --profile=sysadmin)";
 
@@ -333,53 +332,35 @@ bool be_first_to_go() {
   return std::fclose(file) == 0 && is_written;
 }
 
-StoppedProcess::StoppedProcess(u64 pid, bool (*give_up)(const void *), const void *context)
-    : pid_(pid), since_(Clock::now()) {
-  try {
-    stop_all(give_up, context);
-  } catch (...) {
-    release();
-    throw;
+void StoppedProcess::begin_stop() {}
+
+bool StoppedProcess::stop_thread(u64 id) {
+  if (::ptrace(PTRACE_SEIZE, static_cast<pid_t>(id), nullptr, nullptr) != 0) {
+    const int error = errno;
+    if (error == ESRCH || state_and_more(id).empty())
+      return false;
+    fail_to_read(pid_, error);
   }
+  threads_.push_back({id});
+  ::ptrace(PTRACE_INTERRUPT, static_cast<pid_t>(id), nullptr, nullptr);
+  return true;
 }
 
-StoppedProcess::~StoppedProcess() { release(); }
-
-// Running threads start others, so repeat until the list shows only stopped ones.
-void StoppedProcess::stop_all(bool (*give_up)(const void *), const void *context) {
-  const Clock::time_point last = since_ + longest_stop;
-  for (bool found = true; found;) {
-    found = false;
-    std::vector<u64> ids = list_threads(pid_);
-    if (ids.empty())
-      fail_to_read(pid_, ESRCH);
-    for (u64 id : ids) {
-      if (std::any_of(threads_.begin(), threads_.end(), [&](const Thread &t) { return t.id == id; }))
-        continue;
-      if (::ptrace(PTRACE_SEIZE, static_cast<pid_t>(id), nullptr, nullptr) != 0) {
-        int error = errno;
-        if (error == ESRCH || state_and_more(id).empty())
-          continue;
-        fail_to_read(pid_, error);
-      }
-      threads_.push_back({id});
-      found = true;
-      ::ptrace(PTRACE_INTERRUPT, static_cast<pid_t>(id), nullptr, nullptr);
+void StoppedProcess::wait_for_all(const Patience &patience) {
+  for (Thread &thread : threads_)
+    for (int tries = 0; !thread.stopped && !wait_for(thread); ++tries) {
+      patience.check("thread " + std::to_string(thread.id) + " of process " + std::to_string(pid_) +
+                     " cannot be stopped: it waits in the kernel");
+      if (tries > 20)
+        ::usleep(100);
     }
-    for (Thread &thread : threads_)
-      for (int tries = 0; !thread.stopped && !wait_for(thread); ++tries) {
-        if (give_up && give_up(context))
-          throw Interrupted();
-        if (Clock::now() > last)
-          throw Error("thread " + std::to_string(thread.id) + " of process " + std::to_string(pid_) +
-                      " cannot be stopped: it waits in the kernel; try again, or read with --no-pause");
-        if (tries > 20)
-          ::usleep(100);
-      }
-    std::erase_if(threads_, [](const Thread &t) { return t.id == 0; });
-  }
-  if (threads_.empty())
+  std::erase_if(threads_, [](const Thread &t) { return t.id == 0; });
+}
+
+void StoppedProcess::fail_without_threads() const {
+  if (exists(pid_) && !list_threads(pid_).empty()) // nobody has waited for it yet
     throw Error("process " + std::to_string(pid_) + " has ended");
+  fail_to_read(pid_, ESRCH);
 }
 
 // Returns false if the thread is not stopped yet. A thread that has ended gets the id 0.

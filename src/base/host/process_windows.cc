@@ -16,7 +16,6 @@ namespace dnheap {
 
 namespace {
 
-constexpr auto longest_stop = std::chrono::seconds(5);
 constexpr u64 most_processes = 1 << 20;
 
 class OwnedHandle {
@@ -225,56 +224,23 @@ void watch_for_the_end() {
 
 } // namespace
 
-StoppedProcess::StoppedProcess(u64 pid, bool (*give_up)(const void *), const void *context)
-    : pid_(pid), since_(Clock::now()) {
-  if (pid == ::GetCurrentProcessId())
-    fail_to_read(pid, ERROR_ACCESS_DENIED);
+void StoppedProcess::begin_stop() {
+  if (pid_ == ::GetCurrentProcessId())
+    fail_to_read(pid_, ERROR_ACCESS_DENIED);
   watch_for_the_end();
-  {
-    std::lock_guard lock(stopped_lock);
-    stopped_processes.push_back(this);
-  }
-  try {
-    stop_all(give_up, context);
-  } catch (...) {
-    release();
-    throw;
-  }
+  std::lock_guard lock(stopped_lock);
+  stopped_processes.push_back(this);
 }
 
-StoppedProcess::~StoppedProcess() { release(); }
-
-// Running threads start others, so repeat until the list shows only stopped ones.
-void StoppedProcess::stop_all(bool (*give_up)(const void *), const void *context) {
-  const Clock::time_point last = since_ + longest_stop;
-  for (bool found = true; found;) {
-    found = false;
-    const std::vector<u64> ids = list_threads(pid_);
-    if (ids.empty() && threads_.empty())
-      fail_to_read(pid_, ERROR_INVALID_PARAMETER);
-    for (u64 id : ids) {
-      if (give_up && give_up(context))
-        throw Interrupted();
-      if (Clock::now() > last)
-        throw Error("the threads of " + process_called(pid_) +
-                    " cannot be stopped: it starts new ones all the time; "
-                    "try again, or read with --no-pause");
-      if (std::ranges::any_of(threads_, [&](const Thread &t) { return t.id == id; }))
-        continue;
-      Thread thread{id, 0, false, nullptr};
-      found |= wait_for(thread);
-    }
-  }
-  if (threads_.empty())
-    throw Error(process_called(pid_) + " has ended, or its threads may not be stopped: " + what_forbids_reading(pid_));
+bool StoppedProcess::stop_thread(u64 id) {
+  constexpr DWORD rights = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION;
+  Thread thread{id, 0, false, nullptr};
+  thread.handle = ::OpenThread(rights, FALSE, static_cast<DWORD>(id));
+  return thread.handle && wait_for(thread);
 }
 
 // Suspends the thread. Returns false if it has ended. GetThreadContext returns when it really stands still.
 bool StoppedProcess::wait_for(Thread &thread) {
-  constexpr DWORD rights = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION;
-  thread.handle = ::OpenThread(rights, FALSE, static_cast<DWORD>(thread.id));
-  if (!thread.handle)
-    return false;
   std::lock_guard lock(stopped_lock);
   if (until_)
     throw Interrupted(); // let go at Ctrl-C
@@ -286,6 +252,14 @@ bool StoppedProcess::wait_for(Thread &thread) {
   threads_.push_back(thread);
   registers(thread);
   return true;
+}
+
+void StoppedProcess::wait_for_all(const Patience &) {} // each was stopped at once
+
+void StoppedProcess::fail_without_threads() const {
+  if (!process_start(pid_))
+    fail_to_read(pid_, ERROR_INVALID_PARAMETER);
+  throw Error(process_called(pid_) + " has ended, or its threads may not be stopped: " + what_forbids_reading(pid_));
 }
 
 std::vector<std::byte> StoppedProcess::registers(const Thread &thread) const {

@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "dump/records/gcdump_names.h"
+#include "dump/records/record_names.h"
 
 #include <charconv>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace dnheap {
@@ -38,7 +38,7 @@ constexpr GroupWords group_words[] = {
 class GcDumpRoots {
 public:
   GcDumpRoots(const GcDumpFile &file, const Watch &watch, HeapRecord &record)
-      : file_(file), watch_(watch), record_(record), names_fields_by_type_(file.tool() != "dnheap") {}
+      : file_(file), watch_(watch), record_(record), names_(record), names_fields_by_type_(file.tool() != "dnheap") {}
 
   void find() {
     if (file_.root() >= file_.nodes())
@@ -87,13 +87,13 @@ private:
       root.thread = take_thread_behind(group);
     for (std::string_view prefix : {"thread static var ", "static var "})
       if (group.starts_with(prefix)) {
-        root.name = number_of(field_name(group.substr(prefix.size())));
+        root.name = names_.number_of(field_name(group.substr(prefix.size())));
         return;
       }
     if (root.kind == RecordRootKind::stack || root.kind == RecordRootKind::conservative_stack)
       if (const u64 thread = take_thread(group)) {
         root.thread = thread;
-        root.name = group.empty() || root.kind != RecordRootKind::stack ? 0 : number_of(std::string(group));
+        root.name = group.empty() || root.kind != RecordRootKind::stack ? 0 : names_.number_of(std::string(group));
       }
   }
 
@@ -140,20 +140,13 @@ private:
     return take_thread(rest);
   }
 
-  u32 number_of(std::string name) {
-    const auto [at, is_new] = numbers_.try_emplace(std::move(name), static_cast<u32>(record_.names.size()));
-    if (is_new)
-      record_.names.push_back(at->first);
-    return at->second;
-  }
-
   const GcDumpFile &file_;
   const Watch watch_;
   HeapRecord &record_;
+  RecordNames names_;
   const bool names_fields_by_type_;
   std::vector<Group> groups_;
   std::unordered_set<u32> seen_;
-  std::unordered_map<std::string, u32> numbers_;
 };
 
 } // namespace

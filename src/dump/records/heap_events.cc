@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "dump/records/record_names.h"
 #include "target/memory.h"
 #include "target/target.h"
 
@@ -377,19 +378,14 @@ void HeapEvents::fill(HeapRecord &record) const {
                             .has_references = false});
   }
   record.roots = roots_;
-  std::unordered_map<std::string, u32> names;
-  for (const StaticField &field : statics_) {
+  RecordNames names(record);
+  for (const StaticField &field : statics_)
     // The event has the field's name and the type of the object in it, not the type that declares the field.
-    const auto [at, is_new] =
-        names.try_emplace(field.name + " (" + name_of_type(field.type) + ")", static_cast<u32>(record.names.size()));
-    if (is_new)
-      record.names.push_back(at->first);
     record.roots.push_back(
         {.object = field.object,
          .kind = field.is_thread_static ? HeapRecord::RootKind::thread_static : HeapRecord::RootKind::static_field,
-         .name = at->second,
+         .name = names.number_of(field.name + " (" + name_of_type(field.type) + ")"),
          .thread = 0});
-  }
   record.segments = segments_;
   record.hidden = dependents_;
 }
