@@ -90,7 +90,7 @@ typedef struct dnheap_options {
   uint32_t threads;               /* 0 = one per processor; at most 1024 */
   uint32_t runtime;               /* number of the runtime to use, from 1; 0 = the one that has a heap */
   uint32_t runs_on;               /* not 0: do not stop a live process; memory that it changes meanwhile may be wrong */
-  uint32_t reserved;              /* 0 */
+  uint32_t by_port;               /* not 0: a live process's GC lists the objects over the diagnostics port */
   dnheap_on_progress on_progress; /* null: none */
   void *context;                  /* for on_progress */
 } dnheap_options;
@@ -99,7 +99,9 @@ typedef struct dnheap_options {
  * xz or lz4. Cheap: reads the headers now, the rest when it is asked for; decompresses a compressed file first. */
 DNHEAP_API int dnheap_open(const char *path, const dnheap_options *options, dnheap_snapshot **snapshot);
 /* Attaches to a process of this machine (Linux). The process stands still until dnheap_release_process(), until its
- * memory is copied, or until the snapshot is closed. */
+ * memory is copied, or until the snapshot is closed. With options.by_port no right to trace is needed: the process
+ * makes a full collection, which lists its objects, types and roots, and goes on before this returns; contents of
+ * objects and threads are unknown then. */
 DNHEAP_API int dnheap_attach(uint64_t pid, const dnheap_options *options, dnheap_snapshot **snapshot);
 /* Lets a live process go on; memory that was not read before is unknown from now on. Does nothing for dumps. */
 DNHEAP_API int dnheap_release_process(dnheap_snapshot *snapshot);

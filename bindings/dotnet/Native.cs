@@ -23,7 +23,7 @@ internal static unsafe partial class Native
         public nuint ModuleFolderCount;
         public byte* TempDir;
         public ulong MaxMemory;
-        public uint Threads, Runtime, RunsOn, Reserved;
+        public uint Threads, Runtime, RunsOn, ByPort;
         public delegate* unmanaged[Cdecl]<void*, Progress*, int> OnProgress;
         public void* Context;
     }

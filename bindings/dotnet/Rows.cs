@@ -140,6 +140,9 @@ public sealed record OpenOptions
     public ulong MaxMemory { get; init; }
     /// <summary>False: a live process is not stopped; what it changes meanwhile may come out wrong.</summary>
     public bool Pause { get; init; } = true;
+    /// <summary>True: a live process's GC lists the objects over the diagnostics port, in a full collection; no right to trace is needed.
+    /// Contents of objects and threads are unknown then.</summary>
+    public bool ByPort { get; init; }
     /// <summary>Called on the thread that waits, ten times a second. What it throws ends the call, and comes out there.</summary>
     public Action<HeapProgress>? Progress { get; init; }
 }

@@ -43,6 +43,7 @@ public sealed unsafe class Snapshot : IDisposable
                 Threads = (uint)options.Threads,
                 Runtime = (uint)options.Runtime,
                 RunsOn = options.Pause ? 0u : 1,
+                ByPort = options.ByPort ? 1u : 0,
                 OnProgress = options.Progress == null ? null : &OnProgress,
                 Context = (void*)progress,
             });
@@ -68,7 +69,7 @@ public sealed unsafe class Snapshot : IDisposable
     }
 
     /// <summary>A process of this machine (Linux), but this one. It stands still until <see cref="Release"/>, until its memory was
-    /// copied, or until the end.</summary>
+    /// copied, or until the end; with <see cref="OpenOptions.ByPort"/> it goes on before this returns.</summary>
     public static Snapshot Attach(int pid, OpenOptions? options = null) =>
         new(options, with => (Native.dnheap_attach((ulong)pid, with, out var handle), handle));
 

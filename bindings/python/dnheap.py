@@ -68,7 +68,7 @@ _OnProgress = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Pr
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("module_folders", ctypes.POINTER(ctypes.c_char_p)), ("module_folder_count", ctypes.c_size_t),
                 ("temp_dir", ctypes.c_char_p), ("max_memory", ctypes.c_uint64), ("threads", ctypes.c_uint32), ("runtime", ctypes.c_uint32),
-                ("runs_on", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("on_progress", _OnProgress), ("context", ctypes.c_void_p)]
+                ("runs_on", ctypes.c_uint32), ("by_port", ctypes.c_uint32), ("on_progress", _OnProgress), ("context", ctypes.c_void_p)]
 
 
 class _Info(ctypes.Structure):
@@ -248,9 +248,11 @@ def open(path, *, progress=None, **options):
     return Dump(_library().dnheap_open, _c_text(path), progress, **options)
 
 
-def attach(pid, *, progress=None, pause=True, max_memory=0, **options):
-    """A process that runs here. It stands still until release(), until its memory was copied, or until the end."""
-    return Dump(_library().dnheap_attach, ctypes.c_uint64(pid), progress, runs_on=not pause, max_memory=max_memory, **options)
+def attach(pid, *, progress=None, pause=True, by_port=False, max_memory=0, **options):
+    """A process that runs here. It stands still until release(), until its memory was copied, or until the end. `by_port`: its GC lists
+    its objects over the diagnostics port, which takes no right to trace and makes a full collection; it goes on before this returns.
+    Contents of objects and threads are unknown then."""
+    return Dump(_library().dnheap_attach, ctypes.c_uint64(pid), progress, runs_on=not pause, by_port=by_port, max_memory=max_memory, **options)
 
 
 class Answer(dict):
@@ -351,12 +353,13 @@ class Dump:
     """What was opened. Close it, or use it in a `with`."""
     _handle = _watch = None
 
-    def __init__(self, function, target, progress, modules=(), temp_dir=None, threads=0, runtime=0, runs_on=False, max_memory=0):
+    def __init__(self, function, target, progress, modules=(), temp_dir=None, threads=0, runtime=0, runs_on=False, by_port=False,
+                 max_memory=0):
         self._watch = _Watch(progress)
         folders = [modules] if isinstance(modules, (str, os.PathLike)) else list(modules)
         folders = (ctypes.c_char_p * len(folders))(*map(_c_text, folders))
         options = _Options(ctypes.sizeof(_Options), folders, len(folders), _c_text(temp_dir) if temp_dir else None, max_memory, threads, runtime,
-                           runs_on, 0, self._watch.function, None)
+                           runs_on, by_port, self._watch.function, None)
         handle = ctypes.c_void_p()
         try:
             self._watch.call(function, target, ctypes.byref(options), ctypes.byref(handle))

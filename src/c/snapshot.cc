@@ -33,6 +33,9 @@ OpenOptions open_options(const char *function, const dnheap_options &of, Progres
   out.threads = of.threads;
   out.max_memory = of.max_memory;
   out.pause = !of.runs_on;
+  out.by_port = of.by_port;
+  if (of.by_port && of.runs_on)
+    throw UsageError(std::string(function) + ": options.by_port and options.runs_on exclude each other");
   if (of.runtime)
     out.runtime = of.runtime;
   out.progress = &progress;
@@ -65,6 +68,8 @@ const char *dnheap_version(void) { return dnheap::library_version(); }
 int dnheap_open(const char *path, const dnheap_options *options, dnheap_snapshot **snapshot) {
   return guarded([&] {
     require("dnheap_open", {{"path", path}, {"snapshot", snapshot}});
+    if (known("dnheap_open", options).by_port)
+      throw dnheap::UsageError("dnheap_open: options.by_port needs a live process: use dnheap_attach()");
     open("dnheap_open", options, path, snapshot,
          [&](const dnheap::OpenOptions &with) { return dnheap::Snapshot::open(path, with); });
   });

@@ -110,6 +110,12 @@ class OnTheSample(unittest.TestCase):
             dnheap.open("/no/such/core")
         with self.assertRaises(dnheap.Error):
             dnheap.attach(os.getpid())
+        with self.assertRaisesRegex(dnheap.Error, "2147483640"):
+            dnheap.attach(2147483640, by_port=True)
+        with self.assertRaisesRegex(dnheap.WrongUsage, "by_port and options.runs_on exclude each other"):
+            dnheap.attach(2147483640, by_port=True, pause=False)
+        with self.assertRaisesRegex(dnheap.WrongUsage, "by_port needs a live process"):
+            dnheap.open(SAMPLE, by_port=True)
         with dnheap.open(SAMPLE) as other:
             pass
         with self.assertRaisesRegex(dnheap.WrongUsage, "closed"):
