@@ -96,7 +96,8 @@ typedef struct dnheap_options {
 } dnheap_options;
 
 /* Opens a dump: an ELF core, a Mach-O core, a Windows minidump, a .gcdump, or one of these compressed with zstd, gzip,
- * xz or lz4. Cheap: reads the headers now, the rest when it is asked for; decompresses a compressed file first. */
+ * xz or lz4; or the only one in a folder, which is then searched for module files, too. Cheap: reads the headers now,
+ * the rest when it is asked for; decompresses a compressed file first. */
 DNHEAP_API int dnheap_open(const char *path, const dnheap_options *options, dnheap_snapshot **snapshot);
 /* Attaches to a process of this machine (Linux). The process stands still until dnheap_release_process(), until its
  * memory is copied, or until the snapshot is closed. With options.by_port no right to trace is needed: the process

@@ -71,7 +71,8 @@ struct TargetInfo {
 
 class Snapshot {
 public:
-  // Cheap: maps the file and reads its headers; decompresses it if necessary.
+  // Cheap: maps the file and reads its headers; decompresses it if necessary. A folder with one dump, whole or in
+  // numbered parts, is searched for module files, too.
   static Snapshot open(const std::string &path, const OpenOptions &options = {});
   // Attaches to a process on this machine (Linux, Windows). The process stands still until release_process(), or until
   // the Snapshot is destroyed. As soon as objects are asked for by address or number, all its memory is copied, and the

@@ -27,7 +27,7 @@ inline constexpr std::string_view program_text = "what is in the managed heap of
 inline constexpr std::string_view target_text =
     "TARGET is a core dump of Linux or macOS, a Windows minidump or a .gcdump, plain or "
     "compressed (.zst, .gz, .xz, .lz4), or - for one that comes "
-    "through standard input; or, with -p PID, a process that runs here.";
+    "through standard input, or a folder with one of them; or, with -p PID, a process that runs here.";
 inline constexpr std::string_view size_text =
     "SIZE is in bytes, or with k, M, G or T (powers of 1024): 4096, 10k, 1.5GiB.";
 

@@ -374,6 +374,12 @@ template <class Decoder> u64 most_of(Bytes file, const DecompressionLimits &limi
   return length == 0 ? first_bytes : add_clamped(length, std::max(length / 4, least_slack));
 }
 
+template <class Decoder> std::vector<std::byte> first_of(Bytes file, u64 most) {
+  std::vector<std::byte> out(most);
+  out.resize(Decompression<Decoder>(file, 0, most, 1).fill(out, {}));
+  return out;
+}
+
 // Decompresses into free memory. This avoids disk writes, and memory has huge pages, which a file does not. Nullopt if
 // the contents are too large.
 std::optional<Decompressed> decompress_in_memory(Bytes file, u64 most, u64 most_out, unsigned threads,
@@ -426,6 +432,14 @@ Decompressed decompress_to_file(Bytes file, u64 most_out, const std::string &tem
 } // namespace
 
 bool is_compressed(Bytes file) { return compression_of(file) != Compression::none; }
+
+std::vector<std::byte> first_decompressed(Bytes file, u64 most) {
+  try {
+    return with_decoder(file, [&]<class Decoder>() { return first_of<Decoder>(file, most); });
+  } catch (const Error &) { // it needs more memory than it may have
+    return {};
+  }
+}
 
 Decompressed decompress(Bytes file, const std::string &temp_dir, unsigned threads, const Watch &watch,
                         const DecompressionLimits &limits) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace dnheap {
 
@@ -19,6 +20,8 @@ struct Decompressed {
 };
 
 bool is_compressed(Bytes file);
+// Returns the first bytes of a compressed file's contents, at most `most`; fewer, perhaps none, if it is damaged.
+std::vector<std::byte> first_decompressed(Bytes file, u64 most);
 
 struct DecompressionLimits {
   std::optional<u64> most_in_memory = {}; // bytes; nullopt: a share of the free memory

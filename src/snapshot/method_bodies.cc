@@ -2,6 +2,7 @@
 
 #include "base/host/host.h"
 #include "image/pe_image.h"
+#include "snapshot/files/file_identity.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ Bytes bytes_at(Bytes all, u64 at, u64 size) {
 
 MethodBodies::MethodBodies(const Snapshot &snapshot)
     : runtime_(snapshot.runtime()), code_(runtime_.il_code()),
-      folders_(snapshot.options().module_folders, snapshot.target().file_root) {}
+      folders_(snapshot.options().module_folders, snapshot.target()) {}
 
 const std::vector<MethodBodies::Call> *MethodBodies::calls_of(Address method_desc) {
   const std::optional<MetadataRow> method = code_ && method_desc ? code_->find_method(method_desc) : std::nullopt;
@@ -109,8 +110,13 @@ const MethodBodies::File &MethodBodies::file_of(Address module, const Metadata &
     return known->second;
   for (Address base : code_->image_bases(module)) {
     const Module *mapped = runtime_.target().find_module(base);
-    for (const std::string &path :
-         mapped ? folders_.candidates(mapped->path, mapped->pe.has_value()) : std::vector<std::string>()) {
+    std::vector<std::string> paths;
+    if (mapped) {
+      paths = folders_.candidates(mapped->path, mapped->pe.has_value());
+      const std::vector<std::string> others = folders_.identified(identity_of_module(runtime_.target(), *mapped));
+      paths.insert(paths.end(), others.begin(), others.end());
+    }
+    for (const std::string &path : paths) {
       const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
       const std::optional<PeImage> image = file ? PeImage::from_file(file->bytes()) : std::nullopt;
       const std::optional<PeBlock> root = image ? image->metadata() : std::nullopt;

@@ -5,6 +5,7 @@
 #include "image/module_image.h"
 #include "image/pe_image.h"
 #include "image/symbol_name.h"
+#include "snapshot/files/file_identity.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Address first_part(const Memory &memory, Address image, FunctionEntry entry) {
 
 NativeFunctions::NativeFunctions(const Snapshot &snapshot)
     : snapshot_(snapshot), symbols_(snapshot.symbol_folders()),
-      modules_(snapshot.options().module_folders, snapshot.target().file_root) {}
+      modules_(snapshot.options().module_folders, snapshot.target()) {}
 
 std::string NativeFunctions::find(const Module &module, Address ip, bool is_return) {
   auto [known, is_new] = known_.try_emplace({ip, is_return});
@@ -135,16 +136,22 @@ const NativeFunctions::Files &NativeFunctions::files_of(const Module &module) {
     return known->second;
   known->second.bias = image->bias();
   std::vector<std::string> paths;
-  auto add = [&](const std::vector<std::string> &more) { paths.insert(paths.end(), more.begin(), more.end()); };
+  auto add = [&](const std::vector<std::string> &more) {
+    for (const std::string &path : more)
+      if (std::find(paths.begin(), paths.end(), path) == paths.end())
+        paths.push_back(path);
+  };
   // Linux distributions name debug files by the build id without its first byte: .build-id/93/ac61….debug. They are
   // searched only where the user says, so that answers do not depend on what else is installed here.
   add(symbols_.candidates("/" + hex_bytes(id.data() + 1, id.size() - 1) + ".debug"));
   for (const char *suffix : {".dbg", ".debug", ""})
     add(symbols_.candidates(module.path + suffix));
+  add(symbols_.identified(identity_of_build(id)));
   for (const Provenance &file : snapshot_.target().provenance)
     if (file.module == module.path && file.outcome == Provenance::Outcome::used)
       paths.push_back(file.file);
   add(modules_.candidates(module.path));
+  add(modules_.identified(identity_of_build(id)));
   for (const std::string &path : paths)
     if (std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
         file && elf_section_build_id(file->bytes()) == id) {

@@ -147,7 +147,7 @@ Snapshot::Snapshot(std::unique_ptr<Target> target, const SnapshotOptions &option
   }
   Timer timer(options_.watch, "module files");
   // An extracted core already has everything that was read of them.
-  if (!target_->extraction || !options_.module_folders.empty())
+  if (!target_->extraction || !options_.module_folders.empty() || !target_->folder.empty())
     lay_module_files(*target_, options_.module_folders);
   target_->initial.record_reads(initial_reads_.get());
   module_file_rows_ = target_->provenance.size();

@@ -5,6 +5,7 @@
 #include "image/embedded_pdb.h"
 #include "image/pe_image.h"
 #include "metadata/ecma335.h"
+#include "snapshot/files/file_identity.h"
 #include "snapshot/snapshot.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ std::string SourceLine::text() const { return line ? fmt::format("{}:{}", printa
 
 SourceLines::SourceLines(const Snapshot &snapshot)
     : snapshot_(snapshot), runtime_(snapshot.runtime()), code_(runtime_.il_code()), symbols_(snapshot.symbol_folders()),
-      modules_(snapshot.options().module_folders, snapshot.target().file_root) {
+      modules_(snapshot.options().module_folders, snapshot.target()) {
   if (!code_)
     return;
   for (const Module &module : runtime_.target().modules)
@@ -146,7 +147,7 @@ void SourceLines::find_symbols(Address module, Symbols &to) {
   }
   to.why = printable(name_in(named->path), most_of_name) +
            " was not found in the usual places; give its folder with --symbols";
-  for (const std::string &path : candidates(mapped, named->path))
+  for (const std::string &path : candidates(mapped, named->path, id))
     if (const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path)) {
       if (take(file->bytes(), file, id, to)) {
         to.file = path;
@@ -181,8 +182,9 @@ std::vector<Provenance> SourceLines::files(Notes &notes) {
   return out;
 }
 
-// Candidates: first below the user's folders, then beside the module, then where the compiler put it.
-std::vector<std::string> SourceLines::candidates(const Module *module, const std::string &pdb_path) {
+// Candidates: first below the user's folders, then beside the module, then where the compiler put it; last below the
+// user's folders under any name.
+std::vector<std::string> SourceLines::candidates(const Module *module, const std::string &pdb_path, Bytes id) {
   const std::string name = name_in(pdb_path);
   std::vector<std::string> out;
   if (name.empty() || name == "." || name == "..")
@@ -201,6 +203,10 @@ std::vector<std::string> SourceLines::candidates(const Module *module, const std
   add(modules_, beside);
   if (pdb_path.starts_with('/'))
     add(modules_, pdb_path);
+  for (ModuleFolders *folders : {&symbols_, &modules_})
+    for (std::string &found : folders->identified(identity_of_pdb(id)))
+      if (std::find(out.begin(), out.end(), found) == out.end())
+        out.push_back(std::move(found));
   return out;
 }
 

@@ -66,7 +66,7 @@ private:
   void find_symbols(Address module, Symbols &to);
   // Returns false if it is of another build, or no PDB at all.
   bool take(Bytes file, std::shared_ptr<const void> storage, Bytes id, Symbols &to) const;
-  std::vector<std::string> candidates(const Module *module, const std::string &pdb_path);
+  std::vector<std::string> candidates(const Module *module, const std::string &pdb_path, Bytes id);
   // Returns the symbols of the module that declares the method, and its row there; null: none.
   const Symbols *symbols_of_method(Address method_desc, u32 &row);
   SourceLine line_at(const Symbols &symbols, u32 method, u32 il_offset) const;

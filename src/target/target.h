@@ -148,6 +148,8 @@ struct Target {
   std::shared_ptr<const HeapRecord> record;
   std::vector<std::shared_ptr<const void>> storage; // keeps the bytes behind `memory` alive
   std::optional<CoreRecord> stored;                 // nullopt: the system has stored no record
+  // If the user named a folder: that one, where module files are searched for, too, but no link out of it is followed.
+  std::string folder;
 
   Format format() const { return memory.format(); }
   const Module *find_module(Address address) const;

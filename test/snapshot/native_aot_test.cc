@@ -4,6 +4,7 @@
 #include "support/debug_file_writer.h"
 #include "support/run.h"
 
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -121,6 +122,11 @@ TEST(NativeAotFile, NamesFromTheDebugFile) {
     ASSERT_EQ(with->target().provenance.size(), 2u);
     EXPECT_EQ(with->target().provenance[1].reason, "symbols");
     EXPECT_EQ(with->target().provenance[1].outcome, Outcome::used);
+
+    std::filesystem::rename(dump.folder.path("shop.dbg"), dump.folder.path("4711")); // found by its build id
+    std::unique_ptr<Snapshot> renamed = dump.open();
+    EXPECT_EQ(name(*renamed, dump.node), "Shop.Node");
+    std::filesystem::remove(dump.folder.path("4711"));
 
     dump.folder.write("shop.dbg", dump.debug_file({1, 2, 3, 5})); // of another build
     std::unique_ptr<Snapshot> other = dump.open();

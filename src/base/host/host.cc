@@ -118,4 +118,22 @@ std::vector<std::string> files_below(const std::string &folder, u64 limit) {
   return out;
 }
 
+std::vector<std::string> files_inside(const std::string &folder, u64 limit) {
+  std::vector<std::string> out = files_below(folder, limit);
+  std::erase_if(out, [&](const std::string &path) {
+    std::error_code error;
+    return std::filesystem::is_symlink(path, error) && !is_inside(folder, path);
+  });
+  return out;
+}
+
+bool is_inside(const std::string &folder, const std::string &path) {
+  std::error_code error;
+  const std::filesystem::path root = std::filesystem::canonical(folder, error);
+  if (error)
+    return false;
+  const std::filesystem::path at = std::filesystem::canonical(path, error);
+  return !error && std::mismatch(root.begin(), root.end(), at.begin(), at.end()).first == root.end();
+}
+
 } // namespace dnheap

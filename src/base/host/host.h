@@ -131,6 +131,10 @@ bool is_folder(const std::string &path);
 bool is_file(const std::string &path); // a regular one
 // Returns all regular files below `folder`, at most `limit`, in a fixed order.
 std::vector<std::string> files_below(const std::string &folder, u64 limit);
+// The same without links that lead out of the folder.
+std::vector<std::string> files_inside(const std::string &folder, u64 limit);
+// True if `path`, with its links followed, is the folder or lies below it.
+bool is_inside(const std::string &folder, const std::string &path);
 
 // For programs, at their start. Reserves the number of each standard stream that was closed when the program started:
 // otherwise a file opened later could get the number, and receive what is written to the stream. Writing to a pipe that

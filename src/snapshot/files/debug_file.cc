@@ -4,6 +4,7 @@
 #include "image/debug_file.h"
 #include "image/elf_sections.h"
 #include "image/module_image.h"
+#include "snapshot/files/file_identity.h"
 #include "snapshot/files/module_folders.h"
 
 #include <algorithm>
@@ -22,6 +23,11 @@ std::string linked_name(const std::string &program) {
   std::string_view text = as_text(find_elf_section(file->bytes(), ".gnu_debuglink"));
   std::string name(text.substr(0, text.find('\0')));
   return name.find('/') == name.npos && name.size() < 256 ? name : "";
+}
+
+bool has_symbols(const std::string &path) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::try_open(path);
+  return file && !find_elf_section(file->bytes(), ".symtab").empty();
 }
 
 // Returns the file from which the program was read, if that was necessary, else its path in the process.
@@ -46,7 +52,7 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   if (std::string name = linked_name(program); !name.empty())
     names.insert(names.begin(), name);
   std::vector<std::string> paths;
-  ModuleFolders search(folders, target.file_root);
+  ModuleFolders search(folders, target);
   for (const std::string &name : names) {
     paths.push_back(folder_of(program) + name);
     for (std::string &path : search.candidates(folder_of(module.path) + name))
@@ -55,6 +61,9 @@ std::shared_ptr<const MappedFile> find_debug_file(Target &target, const Module &
   for (std::string &path :
        search.candidates("/usr/lib/debug/.build-id/" + digits.substr(0, 2) + "/" + digits.substr(2) + ".debug"))
     paths.push_back(std::move(path));
+  for (std::string &path : search.identified(identity_of_build(id)))
+    if (has_symbols(path)) // the program itself has the same id
+      paths.push_back(std::move(path));
   auto record = [&](Provenance p) { // records a file once, since a snapshot that is built again examines the same files
     if (std::none_of(target.provenance.begin(), target.provenance.end(),
                      [&](const Provenance &other) { return other.module == p.module && other.file == p.file; }))

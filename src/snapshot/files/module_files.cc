@@ -7,6 +7,7 @@
 #include "runtime/layout/nativeaot/debug_header.h"
 #include "runtime/library_names.h"
 #include "snapshot/files/file_fit.h"
+#include "snapshot/files/file_identity.h"
 #include "snapshot/files/module_folders.h"
 
 #include <algorithm>
@@ -116,8 +117,7 @@ std::set<const Module *> programs_with_bundles(const Target &target) {
 
 class Layer {
 public:
-  Layer(Target &target, const std::vector<std::string> &folders)
-      : target_(target), folders_(folders, target.file_root) {}
+  Layer(Target &target, const std::vector<std::string> &folders) : target_(target), folders_(folders, target) {}
 
   void run() {
     u64 libraries = 0, assemblies = 0, native_modules = 0;
@@ -159,24 +159,43 @@ public:
 private:
   using Fit = FileFit(const Target &, const Module &, const MappedFilePtr &);
 
-  // Returns true if the file used was only inferred to be the right one. `is_needed`: report if no file was found.
-  bool find_file(const Module &module, Fit *fit, bool is_needed = true) {
-    std::vector<std::string> candidates = folders_.candidates(module.path, module.pe.has_value());
-    bool examined = false;
-    for (const std::string &path : candidates) {
-      MappedFilePtr file = map(path);
+  // The first of these files that fits.
+  struct Found {
+    bool has_examined = false;
+    std::optional<FileFit> file;
+  };
+
+  void try_files(const Module &module, Fit *fit, const std::vector<std::string> &paths, Found &found) {
+    for (const std::string &path : paths) {
+      MappedFilePtr file = found.file ? nullptr : map(path);
       if (!file)
         continue;
-      examined = true;
-      FileFit found = fit(target_, module, file);
-      if (found.fits) {
-        if (!found.needless)
-          lay(module, path, found);
-        return found.identity == "inferred";
+      found.has_examined = true;
+      FileFit fits = fit(target_, module, file);
+      if (!fits.fits) {
+        target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", fits.reason});
+        continue;
       }
-      target_.provenance.push_back({module.path, path, Provenance::Outcome::rejected, "", found.reason});
+      if (!fits.needless)
+        lay(module, path, fits);
+      found.file = std::move(fits);
     }
-    if (examined || !is_needed)
+  }
+
+  // Searches by the file's name, then by what identifies its build, since collectors and symbol servers rename files.
+  // Returns true if the file used was only inferred to be the right one. `is_needed`: report if no file was found.
+  bool find_file(const Module &module, Fit *fit, bool is_needed = true) {
+    Found found;
+    const std::vector<std::string> named = folders_.candidates(module.path, module.pe.has_value());
+    try_files(module, fit, named, found);
+    if (!found.file) {
+      std::vector<std::string> others = folders_.identified(identity_of_module(target_, module));
+      std::erase_if(others, [&](const std::string &path) { return std::ranges::find(named, path) != named.end(); });
+      try_files(module, fit, others, found);
+    }
+    if (found.file)
+      return found.file->identity == "inferred";
+    if (found.has_examined || !is_needed)
       return false;
     std::optional<ModuleImage> in_dump = ModuleImage::at(target_.memory, module.base);
     std::vector<u8> id = in_dump ? in_dump->build_id() : std::vector<u8>();

@@ -14,8 +14,9 @@ namespace dnheap {
 
 // Searches for the file of each of these modules with missing constants: in each of `folders` first at the path that
 // the target names (a folder may be the root of a file system: a container's, /proc/PID/root), then anywhere below by
-// the file name; last at the path itself on this host. Lays the first file that fits under target.memory. Records every
-// file examined in target.provenance.
+// the file name; then at the path itself on this host; last anywhere below the folders by what identifies the build,
+// whatever a file's name. A folder that is the target itself (Target::folder) is one of them. Lays the first file that
+// fits under target.memory. Records every file examined in target.provenance.
 void lay_module_files(Target &target, const std::vector<std::string> &folders);
 
 } // namespace dnheap

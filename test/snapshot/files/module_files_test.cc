@@ -6,6 +6,7 @@
 #include "support/heap_builder.h"
 #include "support/run.h"
 
+#include <filesystem>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
@@ -95,7 +96,11 @@ TEST(ModuleFiles, WrongFilesAreRejectedWithTheReason) {
   dump.folder.write("libcoreclr.so", std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
   TemporaryFolder second, third;
   second.write("libcoreclr.so", "this is no library");
-  third.write("libcoreclr.so.txt", dump.file); // another name: not even looked at
+  dump.heap.build_id = {1, 2, 3, 5};
+  bytes = dump.heap.library_file();
+  dump.heap.build_id = {1, 2, 3, 4};
+  // Another name and another build: not worth a word.
+  third.write("libcoreclr.so.old", std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
   std::unique_ptr<Target> target = dump.lay({dump.folder.path(), second.path(), third.path()});
   ASSERT_EQ(target->provenance.size(), 2u);
   EXPECT_EQ(target->provenance[0].outcome, Outcome::rejected);
@@ -109,6 +114,48 @@ TEST(ModuleFiles, WrongFilesAreRejectedWithTheReason) {
   target = dump.lay({dump.folder.path(), second.path(), third.path()});
   ASSERT_EQ(target->provenance.size(), 3u);
   EXPECT_EQ(target->provenance[2].outcome, Outcome::used);
+  EXPECT_TRUE(dump.has_descriptor(*target));
+}
+
+// Collectors and symbol servers rename files: the build id finds them.
+TEST(ModuleFiles, AnyNameWillDoForTheRightBuild) {
+  for (Format format : all_formats) {
+    SCOPED_TRACE(name_of(format));
+    ThinDump dump(format);
+    dump.folder.write("libcoreclr.so", "this is no library");
+    const std::string path = dump.folder.write("_.debug-4711", dump.file);
+    std::unique_ptr<Target> target = dump.lay({dump.folder.path()});
+    ASSERT_EQ(target->provenance.size(), 2u);
+    EXPECT_EQ(target->provenance[0].outcome, Outcome::rejected);
+    EXPECT_EQ(target->provenance[1].outcome, Outcome::used);
+    EXPECT_EQ(target->provenance[1].file, path);
+    EXPECT_EQ(target->provenance[1].identity, "build id 01020304");
+    EXPECT_TRUE(dump.has_descriptor(*target));
+  }
+}
+
+// The folder that the user named as target is searched like the others, but no link out of it is followed.
+TEST(ModuleFiles, TheTargetsOwnFolderIsSearchedWithoutLinksOutOfIt) {
+  ThinDump dump({});
+  TemporaryFolder own;
+  auto lay = [&] {
+    std::unique_ptr<Target> target = dump.heap.target();
+    target->folder = own.path();
+    lay_module_files(*target, {});
+    return target;
+  };
+  dump.folder.write("libcoreclr.so", dump.file);
+  std::filesystem::create_symlink(dump.folder.path("libcoreclr.so"), own.path("libcoreclr.so"));
+  std::filesystem::create_directory_symlink(dump.folder.path(), own.path("dotnet"));
+  std::unique_ptr<Target> target = lay();
+  ASSERT_EQ(target->provenance.size(), 1u);
+  EXPECT_EQ(target->provenance[0].outcome, Outcome::missing);
+  EXPECT_FALSE(dump.has_descriptor(*target));
+
+  const std::string path = own.write("renamed", dump.file);
+  target = lay();
+  ASSERT_EQ(target->provenance.size(), 1u);
+  EXPECT_EQ(target->provenance[0].file, path);
   EXPECT_TRUE(dump.has_descriptor(*target));
 }
 

@@ -117,8 +117,21 @@ TEST(PeFit, PathsAndNames) {
   EXPECT_EQ(process.target.provenance[1].outcome, Outcome::used);
 }
 
+// A file of another name counts if the GUID proves it, too.
+TEST(PeFit, AnyNameWillDoForTheRightBuild) {
+  Process process;
+  const std::string path = process.folder.write("5eadbeef.bin", pe_file());
+  EXPECT_EQ(process.lay().file, path);
+  EXPECT_EQ(process.target.provenance[0].outcome, Outcome::used);
+  Process without;
+  without.identity().guid.reset();
+  without.folder.write("5eadbeef.bin", pe_file());
+  EXPECT_EQ(without.lay().outcome, Outcome::missing);
+}
+
 TEST(PeFit, OnlyWhatIsNeededIsMissing) {
   Process process;
+  process.identity().guid.reset();
   for (const char *path :
        {"C:\\Windows\\System32\\kernelbase.dll", "Z:\\app\\hostpolicy.dll", "Z:\\app\\ClrJit.dll",
         "Z:\\app\\System.IO.Compression.Native.dll", "Z:\\app\\zoo.exe", "Z:\\app\\VCRUNTIME140.dll",
