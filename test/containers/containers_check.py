@@ -3,8 +3,8 @@
 
 A pod is made of namespaces: one of users and one of processes for all, and of mounts one for each container. In the first runs a .NET
 program, on a root folder with nothing but what it needs, at paths that are nowhere else. In others dnheap is asked about it: alone on
-an empty root (an image FROM scratch), beside a busybox, without rights, in a namespace of users of its own, and outside of the pod.
-Exit codes are those of ../real/matrix.py.
+an empty root (an image FROM scratch), beside a busybox, without rights, in a namespace of users of its own, and outside of the pod; and
+beside a program that has no rights either. Exit codes are those of ../real/matrix.py.
 """
 import ctypes
 import json
@@ -19,6 +19,7 @@ import time
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(PROJECT / "test" / "real"))
+import collect  # noqa: E402
 import matrix  # noqa: E402
 import runtimes  # noqa: E402
 import targets  # noqa: E402
@@ -42,7 +43,17 @@ def libraries_of(*files):
     return out
 
 
-def enter(root, command):
+def give_up_all_rights():
+    """As containers do with `capabilities: {drop: [ALL]}`, `allowPrivilegeEscalation: false` and a profile that forbids tracing: without
+    these in its bounding set even root's programs get none."""
+    libc = ctypes.CDLL(None)
+    drop_from_bounding_set, no_new_privileges = 24, 38
+    for capability in range(64):
+        libc.prctl(drop_from_bounding_set, capability, 0, 0, 0)  # refused for numbers that the kernel does not know
+    libc.prctl(no_new_privileges, 1, 0, 0, 0)
+
+
+def enter(root, command, is_bare, may_trace):
     """Becomes that command in a namespace of mounts of its own, as container runtimes do: with chroot alone the kernel would tell paths
     of the other containers from the outside."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -59,15 +70,19 @@ def enter(root, command):
     call(libc.syscall, pivot_root, b".", b".")
     call(libc.umount2, b".", detached)
     os.chdir("/")
+    if is_bare:
+        give_up_all_rights()
+    if not may_trace:
+        collect.forbid_tracing()
     os.execvp(command[0], command)
 
 
 class Container:
     """A root folder in a namespace of mounts of its own; in its /proc are the processes of the pod."""
 
-    def __init__(self, root):
-        self.root = pathlib.Path(root)
-        for name in ("proc", "tmp", "dumps"):
+    def __init__(self, root, folders=("proc", "tmp", "dumps"), enter="--enter"):
+        self.root, self.enter = pathlib.Path(root), enter
+        for name in folders:
             (self.root / name).mkdir(parents=True)
         mount("-t", "proc", "proc", self.root / "proc")
 
@@ -82,7 +97,7 @@ class Container:
         mount("--rbind", source, to)
 
     def command(self, *words, around=()):
-        return [*around, sys.executable, __file__, "--enter", str(self.root), *map(str, words)]
+        return [*around, sys.executable, __file__, self.enter, str(self.root), *map(str, words)]
 
     def run(self, *words, around=()):
         return subprocess.run(self.command(*words, around=around), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -92,9 +107,9 @@ class Container:
 class Program:
     """The .NET program, in its container."""
 
-    def __init__(self, work):
+    def __init__(self, work, name="program", enter="--enter"):
         dotnet, assembly = runtimes.lay_out(), targets.build("swells")
-        container = Container(work / "program")
+        container = Container(work / name, enter=enter)
         for library in libraries_of(dotnet / "dotnet", *runtimes.runtime(MAJOR).glob("*.so")):
             if str(dotnet) not in library:
                 container.put(library, library)
@@ -225,6 +240,25 @@ def without_rights(asked, work, dnheap, program):
     asked.expect(done.returncode == 3 and "/proc is not mounted" in done.stderr, f"ps without /proc: {done.stderr}")
 
 
+def dropped_capabilities(asked, work, dnheap, _):
+    """As most clusters run containers: the same user in both, no capabilities in either. dnheap's root has the file and /proc alone."""
+    program = Program(work, "bare-program", "--enter-bare")
+    container = Container(work / "bare", ["proc"], "--enter-blind")
+    container.put(dnheap, "/dnheap")
+    asked.expect(sorted(path.name for path in container.root.iterdir()) == ["dnheap", "proc"], "the root is not empty")
+    status = (container.root / "proc" / str(program.pid) / "status").read_text()
+    asked.expect(re.search(r"^CapEff:\s*0+$", status, re.MULTILINE), f"the program has capabilities: {status}")
+    asked.refused(container, program.pid, "may not be read")
+    for words in (["report", "-p", program.pid, "--by-port"], ["collect", "-p", program.pid, "-o", "/own.core"], ["report", "/own.core"]):
+        done = container.run("/dnheap", *words)
+        asked.expect(done.returncode == 0 and not done.stderr, f"{words[0]} ended with code {done.returncode}: {done.stderr}")
+        print(done.stdout.split("\n\n")[0], file=sys.stderr)
+        if words[0] == "report":
+            asked.expect("Yard.Crate" in done.stdout, f"the first screen does not name what fills the heap: {done.stdout}")
+    (container.root / "own.core").unlink()
+    program.end()
+
+
 def inside(dnheap, work):
     """In the pod."""
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
@@ -233,7 +267,7 @@ def inside(dnheap, work):
     print(f"INSIDE {program.pid}", flush=True)
     sys.stdin.readline()  # the node looks
     begin = time.monotonic()
-    for part in (scratch, busybox, without_rights):
+    for part in (scratch, busybox, without_rights, dropped_capabilities):
         try:
             part(asked, work, dnheap, program)
         except (RuntimeError, subprocess.SubprocessError) as problem:
@@ -283,8 +317,8 @@ def run(dnheap):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--enter":
-        enter(sys.argv[2], sys.argv[3:])
+    if sys.argv[1].startswith("--enter"):
+        enter(sys.argv[2], sys.argv[3:], is_bare=sys.argv[1] != "--enter", may_trace=sys.argv[1] != "--enter-blind")
     if sys.argv[1] == "--inside":
         print("\n".join(inside(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))))
         sys.exit(0)
