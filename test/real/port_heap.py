@@ -10,6 +10,7 @@ matrix.py.
 import collections
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def run(dnheap, _, major):
     with tempfile.TemporaryDirectory(prefix="dnheap-port-") as folder:
         asked = collect.Asked(dnheap, folder)
         with targets.Target("zoo", major) as target:
-            for part in (twice_the_same, beside_a_core, without_tracing, refusals, interrupted, stopped):
+            for part in (twice_the_same, beside_a_core, without_tracing, through_the_library, refusals, interrupted, stopped):
                 part(asked, target)
         with targets.Target("values", major, settings={"DOTNET_EnableDiagnostics": "0"}) as target:
             asked.refused(FAILED, "DOTNET_EnableDiagnostics=0", "stat", "-p", target.pid, "--by-port")
@@ -108,6 +109,44 @@ def without_tracing(asked, target):
     """As in most containers."""
     out = listed(asked, target.pid, preexec_fn=collect.forbid_tracing)
     asked.expect(out["completeness"]["objects"] > 0, "no objects without the right to trace")
+
+
+# Runs by itself, since it may not trace from then on.
+EMBEDDED = """
+import sys
+sys.path[:0] = sys.argv[2:]
+import collect, dnheap
+collect.forbid_tracing()
+try:
+    dnheap.attach(int(sys.argv[1]))
+except dnheap.Error as refused:
+    print(refused)
+with dnheap.attach(int(sys.argv[1]), by_port=True) as heap:
+    print(sum(row.count for row in heap.types()), sum(1 for _ in heap.objects()), heap.completeness.complete, heap.info.container)
+    heap.release()
+    print(len(heap.ask("stat").table()))
+    try:
+        heap.ask("threads")
+    except dnheap.Error as refused:
+        print(refused)
+"""
+
+
+def through_the_library(asked, target):
+    """Python's binding, over the C interface that lies beside the program."""
+    library = pathlib.Path(asked.dnheap).parent / "libdnheap-c.so.0"
+    if not library.exists():
+        return
+    here = runtimes.PROJECT / "test" / "real"
+    done = subprocess.run([sys.executable, "-c", EMBEDDED, str(target.pid), str(here), str(runtimes.PROJECT / "bindings" / "python")],
+                          env={**os.environ, "DNHEAP_LIBRARY": str(library)}, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    lines = done.stdout.splitlines()
+    asked.expect(done.returncode == 0 and len(lines) == 4, f"the library: code {done.returncode}, {done.stdout}{done.stderr}")
+    if len(lines) == 4:
+        counted, objects, complete, container = lines[1].split()
+        asked.expect("may not be read" in lines[0], f"the library is not refused to trace: {lines[0]}")
+        asked.expect(counted == objects and int(objects) > 0 and (complete, container) == ("True", "events"), f"the library says {lines[1]}")
+        asked.expect(int(lines[2]) > 0 and "events" in lines[3], f"the library says {lines[2:]}")
 
 
 def refusals(asked, target):

@@ -41,6 +41,8 @@ using (var open = Snapshot.Open(dump))
     Fails<ArgumentException>("a path with a zero char", () => Snapshot.Open(dump + "\0x"));
     Fails<ArgumentNullException>("no folders", () => Snapshot.Open(dump, new() { ModuleFolders = null! }));
     Fails<ArgumentOutOfRangeException>("negative threads", () => Snapshot.Open(dump, new() { Threads = -1 }));
+    Fails<HeapException>("a dump has no port", () => Snapshot.Open(dump, new() { ByPort = true }), "by_port needs a live process");
+    Fails<HeapException>("by port, not stopped", () => Snapshot.Attach(1, new() { ByPort = true, Pause = false }), "exclude each other");
     Fails<ArgumentNullException>("no words", () => open.Ask(null!));
     Fails<ArgumentNullException>("no words for a text", () => open.AskText(null!));
     Fails<ArgumentNullException>("no words for a command", () => Snapshot.Command(null!));
