@@ -1,6 +1,6 @@
-// open_dump: opens a file, or the one dump in a folder (dump_folder.h), as a Target, whatever the container. The file is mapped, not read; a compressed one is first
-// decompressed into memory or a temporary file without a name, and what comes through a pipe is first stored in one.
-// For snapshot/ and cli/.
+// open_dump: opens a file, or the one dump in a folder (dump_folder.h), as a Target, whatever the container. The file
+// is mapped, not read; a compressed one is first decompressed into memory or a temporary file without a name, and what
+// comes through a pipe is first stored in one. For snapshot/ and cli/.
 #pragma once
 #include "base/watch.h"
 #include "target/target.h"
