@@ -59,7 +59,7 @@ public sealed unsafe class Snapshot : IDisposable
         }
     }
 
-    /// <summary>A dump: an ELF core, a Windows minidump, a .gcdump, or one of these compressed.</summary>
+    /// <summary>A dump: an ELF core, a Windows minidump, a .gcdump, one of these compressed, or a folder with one.</summary>
     public static Snapshot Open(string path, OpenOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(path);

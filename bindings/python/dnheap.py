@@ -244,7 +244,7 @@ def text(verb, *targets, progress=None, **options):
 
 
 def open(path, *, progress=None, **options):
-    """A dump. Options: modules (folders), temp_dir, threads, runtime. `progress` is called with a Progress ten times a second."""
+    """A dump, or a folder with one. Options: modules (folders), temp_dir, threads, runtime. `progress` is called with a Progress ten times a second."""
     return Dump(_library().dnheap_open, _c_text(path), progress, **options)
 
 

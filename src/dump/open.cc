@@ -149,8 +149,8 @@ std::unique_ptr<Target> open_at(const std::string &path, const std::shared_ptr<c
 }
 
 // Parts of any length are copied one behind the other, since a mapping could only begin at a page.
-std::shared_ptr<const MappedFile> join(const std::vector<std::string> &parts, const OpenOptions &options,
-                                       const Watch &watch) {
+std::shared_ptr<const MappedFile> join_parts(const std::vector<std::string> &parts, const OpenOptions &options,
+                                             const Watch &watch) {
   constexpr u64 piece = 16 << 20;
   Timer timer(watch, "read input");
   TemporaryFile out(options.temp_dir, "the parts of the dump, joined");
@@ -170,7 +170,7 @@ std::unique_ptr<Target> open_folder(const std::string &folder, const OpenOptions
   const std::vector<std::string> files = find_dump_in(folder, length_of_dump_in);
   const std::string &first = files.front();
   std::unique_ptr<Target> out =
-      open_at(first, files.size() == 1 ? MappedFile::open(first) : join(files, options, watch), options, watch);
+      open_at(first, files.size() == 1 ? MappedFile::open(first) : join_parts(files, options, watch), options, watch);
   out->folder = folder;
   if (files.size() > 1)
     out->notes.add(Subject::dump, Effect::none,
