@@ -3,6 +3,7 @@
 #include "metadata/signature.h"
 
 #include <array>
+#include <utility>
 
 namespace dnheap {
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr u8 no_instruction = 0xff, switches = 0xfe; // in place of an operand's size
 constexpr u8 call = 0x28, callvirt = 0x6f, prefix = 0xfe;
+constexpr u8 ldfld = 0x7b, ldflda = 0x7c, ldsfld = 0x7e, ldsflda = 0x7f;
+constexpr u64 most_fields = 4;  // before one call
 constexpr u8 tiny = 2, fat = 3; // the lowest two bits of a body's first byte
 
 struct Operands {
@@ -76,6 +79,7 @@ std::optional<IlPlace> find_il(Bytes body) {
 
 std::optional<std::vector<MethodCall>> find_calls(Bytes il) {
   std::vector<MethodCall> out;
+  std::vector<Token> fields;
   for (u64 at = 0; at < il.size();) {
     const u64 begin = at;
     const u8 code = static_cast<u8>(il[at++]);
@@ -88,8 +92,13 @@ std::optional<std::vector<MethodCall>> find_calls(Bytes il) {
       size = 4 + 4 * u64{word(il, at)};
     if (size > il.size() - at)
       return std::nullopt;
+    if (code == ldfld || code == ldflda || code == ldsfld || code == ldsflda) {
+      if (fields.size() == most_fields)
+        fields.erase(fields.begin());
+      fields.push_back(word(il, at));
+    }
     if (code == call || code == callvirt)
-      out.push_back({static_cast<u32>(begin), word(il, at)});
+      out.push_back({static_cast<u32>(begin), word(il, at), std::exchange(fields, {})});
     at += size;
   }
   return out;
@@ -108,6 +117,15 @@ CalleeName name_of_callee(const Metadata &metadata, Token callee) {
   return row ? CalleeName{name_of_type(metadata, token(Table::TypeDef, metadata.type_of_method(rid_of(callee)))),
                           std::string(row->name)}
              : CalleeName{};
+}
+
+std::string name_of_field(const Metadata &metadata, Token field) {
+  if (table_of(field) == Table::MemberRef) {
+    const std::optional<u32> name = metadata.column(Table::MemberRef, rid_of(field), 1);
+    return name ? std::string(metadata.string(*name)) : "";
+  }
+  const std::optional<FieldRow> row = table_of(field) == Table::Field ? metadata.field(rid_of(field)) : std::nullopt;
+  return row ? std::string(row->name) : "";
 }
 
 } // namespace dnheap

@@ -20,6 +20,9 @@ std::optional<IlPlace> find_il(Bytes body);
 struct MethodCall {
   u32 il_offset = 0;
   Token callee = 0; // MethodDef, MemberRef or MethodSpec
+  // The fields that are loaded between the call before and this one (Field or MemberRef), the last few: as a rule the
+  // call's object is one of these.
+  std::vector<Token> fields = {};
 };
 std::optional<std::vector<MethodCall>> find_calls(Bytes il);
 
@@ -30,5 +33,7 @@ struct CalleeName {
   std::string type, method;
 };
 CalleeName name_of_callee(const Metadata &metadata, Token callee);
+// Returns a field's name; empty: the token is not that of a field.
+std::string name_of_field(const Metadata &metadata, Token field);
 
 } // namespace dnheap

@@ -74,8 +74,11 @@ MethodBodies::Calls MethodBodies::read_in(const PeImage &image, u32 rva,
   if (!calls)
     return std::nullopt;
   std::vector<Call> out;
-  for (const MethodCall &call : *calls)
+  for (const MethodCall &call : *calls) {
     out.push_back({call.il_offset, name_of_callee(metadata, call.callee)});
+    for (const Token field : call.fields)
+      out.back().fields.push_back(name_of_field(metadata, field));
+  }
   return out;
 }
 

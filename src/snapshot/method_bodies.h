@@ -24,6 +24,7 @@ public:
   struct Call {
     u32 il_offset = 0;
     CalleeName callee;
+    std::vector<std::string> fields = {}; // names of the fields that are loaded just before
   };
   // Returns null if the calls are unknown.
   const std::vector<Call> *calls_of(Address method_desc);

@@ -42,6 +42,21 @@ TEST(MethodCalls, BetweenOtherInstructions) {
   EXPECT_EQ((*calls)[1].callee, token(Table::MethodDef, 2));
 }
 
+TEST(MethodCalls, TheFieldsThatAreLoadedBefore) {
+  // ldarg.0; ldfld 1; callvirt; ldsfld 2; ldfld 3; call; call; five times ldfld; call
+  const auto calls =
+      find_calls(bytes({0x02, 0x7b, 1, 0, 0, 4, 0x6f, 1, 0, 0, 0x0a, 0x7e, 2, 0, 0, 4, 0x7b, 3, 0, 0, 4, 0x28, 2, 0, 0,
+                        6,    0x28, 2, 0, 0, 6, 0x7b, 1, 0, 0, 4,    0x7b, 2, 0, 0, 4, 0x7b, 3, 0, 0, 4, 0x7b, 4, 0, 0,
+                        4,    0x7b, 5, 0, 0, 4, 0x28, 2, 0, 0, 6}));
+  ASSERT_TRUE(calls);
+  ASSERT_EQ(calls->size(), 4u);
+  EXPECT_EQ((*calls)[0].fields, std::vector<Token>{token(Table::Field, 1)});
+  EXPECT_EQ((*calls)[1].fields, (std::vector<Token>{token(Table::Field, 2), token(Table::Field, 3)}));
+  EXPECT_TRUE((*calls)[2].fields.empty());
+  EXPECT_EQ((*calls)[3].fields.size(), 4u); // the last few
+  EXPECT_EQ((*calls)[3].fields.back(), token(Table::Field, 5));
+}
+
 TEST(MethodCalls, WhatIsNoIl) {
   EXPECT_FALSE(find_calls(bytes({0x24})));          // no instruction
   EXPECT_FALSE(find_calls(bytes({0x28, 1, 0, 0}))); // ends early

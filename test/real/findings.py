@@ -28,6 +28,10 @@ def signals(part):
     return targets.place("findings", "Signals.cs", part)
 
 
+def waits(part):
+    return targets.place("findings", "Waits.cs", part)
+
+
 def exits(part):
     return targets.place("findings", "Exits.cs", part)
 
@@ -38,6 +42,19 @@ WAYS = {
     "finalizer_blocked": ("certain", None, ["objects wait for their finalizers", f"waits for a lock in Shop.Handle.Finalize {place('~Handle()')}",
                                             f"thread Loader, {SLEEPS}, has that lock"]),
     "lock_contended": ("probable", None, [f"12 threads wait for a lock (System.Object) that thread Loader has, {SLEEPS}."]),
+    "lock_chain": ("possible", None, [f"3 threads wait one behind the other: thread Seller waits for a lock in Shop.Waits.Sell {waits('lock (shelf) // Sell')}; thread Filler has that "
+                                      f"lock, which waits for a lock in Shop.Waits.Fill {waits('lock (till) // Fill')}; thread Counter has that lock, and sleeps in Shop.Waits.Stay "]),
+    "deadlock:semaphore": ("probable", None, ["Probably a deadlock: threads ", " wait for each other. ", f"Finder waits for a semaphore (Shop.Waits+Stock.room) in Shop.Waits+Stock.Find {waits('room.Wait(); // Find')}",
+                                              f"Saver waits for a lock in Shop.Waits+Stock.Save {waits('lock (map) // Save')}"]),
+    "deadlock:token": ("certain", None, ["Closer waits for the end of a callback that Stopper runs.", f"Stopper waits for a lock in Shop.Waits.OnStop {waits('lock (shelf) // OnStop')}",
+                                         f"Closer waits for the end of a callback in Shop.Waits.Close {waits('registration.Dispose(); // Close')}",
+                                         "Wait for the callback's end without the lock that the callback takes."]),
+    "deadlock:timer": ("probable", None, [" waits for the end of a callback that it runs itself.", f" in Shop.Waits.Ring {waits('ended.WaitOne(); // Ring')}",
+                                          "Wait for that outside of the callback, or do not wait."]),
+    "deadlock:scheduler": ("probable", None, ["Shop.Waits.PrintPage is queued on the TaskScheduler (Shop.Clerks) whose work is run by Clerk. Clerk waits for a task (Shop.Waits.PrintPage) in "
+                                              f"Shop.Waits.Print {waits('factory.StartNew(PrintPage).Wait(); // Print')}. Await that task instead"]),
+    "pool_starved": ("probable", None, ["The thread pool starves: ", f" wait for a task in Shop.Waits.Load {waits('LoadAsync().Result; // Load')}, by Task.Result. ",
+                                        " of the tasks are calls of Shop.Waits.LoadAsync ", " of the items run Shop.Waits.Load. Await the task there: "]),
     "lost_signal": ("probable", None, [f"Thread Joiner waits for a countdown in Shop.Press.AwaitPages {signals('done.Wait()')}: 1 of 10 signals is missing, "
                                        "and nothing else in the process refers to the CountdownEvent, so nobody can signal it."]),
     "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "

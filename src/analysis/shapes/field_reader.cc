@@ -22,8 +22,11 @@ std::optional<u64> FieldReader::offset(Address method_table, std::string_view pa
     return out;
   u64 sum = 0;
   for (Address type = method_table; !path.empty();) {
-    const std::size_t dot = path.find('.');
-    const InstanceField *field = find(type, path.substr(0, dot));
+    // NativeAOT lists the fields of a struct that has no type of its own with the struct's, by their whole path.
+    const InstanceField *field = find(type, path);
+    const std::size_t dot = field ? path.npos : path.find('.');
+    if (!field)
+      field = find(type, path.substr(0, dot));
     if (!field)
       return std::nullopt;
     sum += field->offset - (type == method_table ? 0 : pointer_size()); // offsets in a struct count as if it were boxed

@@ -43,6 +43,11 @@ std::string native_wait(const std::string &innermost) {
   return "";
 }
 
+bool calls_native_code(const WalkedStack &stack) {
+  return !stack.frames.empty() && stack.frames.front().kind == StackFrame::Kind::explicit_ &&
+         std::string_view(stack.frames.front().frame_name) == "InlinedCallFrame";
+}
+
 // True for methods of .NET that only help to call: the program did not ask for them.
 bool is_between(const std::string &method) {
   constexpr std::string_view begins[] = {"System.Threading.", "System.Runtime.CompilerServices.",
@@ -59,6 +64,15 @@ std::string in_words(const WaitText &wait, bool is_many) {
 }
 
 } // namespace
+
+std::string native_wait_of(const Runtime &runtime, const WalkedStack &stack) {
+  if (!calls_native_code(stack))
+    return "";
+  const std::vector<const StackFrame *> frames = method_frames(stack);
+  return !frames.empty() && frames.front()->method_desc
+             ? native_wait(runtime.method_text(frames.front()->method_desc).qualified)
+             : "";
+}
 
 // Returns the innermost method that is not part of .NET's own waiting; if a method of the program is near, that one.
 ThreadPlaces::Place ThreadPlaces::place_behind(const WalkedStack &stack, const WaitText &wait) const {
@@ -83,7 +97,10 @@ std::string ThreadPlaces::line_of(const StackFrame &frame) {
 
 std::string ThreadPlaces::of(const WalkedStack &stack, const WaitText &wait) {
   const Place place = place_behind(stack, wait);
-  return (wait.text.empty() ? "runs" : in_words(wait, false)) +
+  const std::string native = wait.text.empty() ? native_wait_of(runtime_, stack) : "";
+  return (!native.empty()     ? wait_in_words(native, false)
+          : wait.text.empty() ? "runs"
+                              : in_words(wait, false)) +
          (place.frame ? " in " + place.method + line_of(*place.frame) : "");
 }
 
@@ -115,13 +132,8 @@ void ThreadPlaces::add_to_groups(u32 thread, const WalkedStack &stack, const Wai
       frames.back() == place.frame || (frames.size() > 1 && frames[frames.size() - 2] == place.frame);
   if (!wait.text.empty() && is_outermost && is_entry(runtime_.method_text(place.frame->method_desc).qualified))
     return;
-  const StackFrame &innermost = stack.frames.front();
-  const bool is_native =
-      innermost.kind == StackFrame::Kind::explicit_ && std::string_view(innermost.frame_name) == "InlinedCallFrame";
-  const std::string waits_for = !wait.text.empty() ? wait.text
-                                : is_native && frames.front()->method_desc
-                                    ? native_wait(runtime_.method_text(frames.front()->method_desc).qualified)
-                                    : "";
+  const bool is_native = calls_native_code(stack);
+  const std::string waits_for = !wait.text.empty() ? wait.text : native_wait_of(runtime_, stack);
   const bool is_in_native = is_native && waits_for.empty();
   const GroupKey key = {waits_for, place.method, place.calls, is_in_native};
   if (groups_.size() >= most_groups && !groups_.contains(key))

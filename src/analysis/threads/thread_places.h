@@ -28,6 +28,10 @@ struct ThreadGroup {
   std::vector<u32> threads;  // their indices in the list of threads, of many only the first
 };
 
+// Returns what a thread waits for in native code, where no method shows it: "data of a socket", "a connection". Empty:
+// nothing that is known.
+std::string native_wait_of(const Runtime &runtime, const WalkedStack &stack);
+
 class ThreadPlaces {
 public:
   // `lines` must outlive this object.

@@ -81,20 +81,29 @@ private:
                                tail = fields_.number<u32>(segment, "_headAndTail.Tail");
       std::optional<ElementShape> shape = slots ? runtime_.fields().elements(fields_.type_of(slots)) : std::nullopt;
       const u32 length = slots ? fields_.length(slots).value_or(0) : 0;
-      const InstanceField *item = shape ? fields_.find(shape->method_table, "Item") : nullptr;
-      if (head && tail && item && length && length <= slots_left_ && (length & (length - 1)) == 0) {
+      const std::optional<u64> item = shape ? place_of_item(*shape) : std::nullopt;
+      if (head && tail && shape && item && length && length <= slots_left_ && (length & (length - 1)) == 0) {
         slots_left_ -= length;
         for (u32 i = 0; i < length; ++i) {
           // A closed segment has a Tail beyond its capacity; the slots themselves show which of them are empty.
           if (*tail - *head < length && i >= *tail - *head)
             break;
           const u64 slot = (*head + i) & (length - 1);
-          const u64 at = shape->start + slot * shape->size + item->offset - fields_.pointer_size();
+          const u64 at = shape->start + slot * shape->size + *item;
           add(memory_.try_pointer(slots + at).value_or(0), name);
         }
       }
       segment = fields_.reference_or_null(segment, "_nextSegment");
     }
+  }
+
+  // Returns where a slot {item, sequence number} has its item. NativeAOT may have no fields for the slots of an array,
+  // but lays them out in the same way: references first.
+  std::optional<u64> place_of_item(const ElementShape &slots) const {
+    if (const InstanceField *item = fields_.find(slots.method_table, "Item"))
+      return item->offset - fields_.pointer_size();
+    const bool has_fields = slots.method_table && !runtime_.fields().instance_fields(slots.method_table).empty();
+    return !has_fields && slots.size == 2 * fields_.pointer_size() ? std::optional<u64>(0) : std::nullopt;
   }
 
   void read_local_queue(Address queue) {

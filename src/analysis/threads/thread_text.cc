@@ -47,6 +47,7 @@ constexpr Wait waits[] = {
     {"System.Threading.CountdownEvent.", "a countdown"},
     {"System.Threading.Barrier.", "a barrier"},
     {"System.Threading.Tasks.Task.", "a task"},
+    {"System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete", wait_for_callback},
     {"System.GC.WaitForPendingFinalizers", wait_for_finalizers},
     {"System.Threading.LowLevelLifoSemaphore.", "work (idle pool worker)", true},
     {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer", true},
@@ -84,6 +85,23 @@ bool is_stub(std::string_view method) {
                                          "System.Threading.NamedMutex"};
   return std::any_of(std::begin(begins), std::end(begins),
                      [&](std::string_view begin) { return method.starts_with(begin); });
+}
+
+constexpr std::string_view waits_for_callbacks =
+    "System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete";
+
+// True for the library's loop, if it sleeps or computes until a callback has ended. Other waits spin in it for a short
+// while before they begin.
+bool spins_for_callback(const Runtime &runtime, const WalkedStack &stack, u64 frame) {
+  constexpr std::string_view spins = "System.Threading.SpinWait.";
+  constexpr u64 frames_of_loop = 3;
+  for (u64 i = frame; i < std::min<u64>(stack.frames.size(), frame + frames_of_loop); ++i) {
+    const std::string method =
+        stack.frames[i].method_desc ? runtime.method_text(stack.frames[i].method_desc).qualified : "";
+    if (!method.starts_with(spins))
+      return i > frame && method.starts_with(waits_for_callbacks);
+  }
+  return false;
 }
 
 std::optional<u64> number(std::string_view text) {
@@ -196,7 +214,7 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
     const Wait *found = std::find_if(std::begin(waits), std::end(waits),
                                      [&](const Wait &wait) { return method.starts_with(wait.method); });
     if (found == std::end(waits)) {
-      if (is_stub(method) && out.text.empty())
+      if ((is_stub(method) && out.text.empty()) || spins_for_callback(runtime, stack, i))
         continue;
       break;
     }
@@ -204,7 +222,8 @@ WaitText waits_for(const Runtime &runtime, const WalkedStack &stack) {
     const bool is_of_collection = found->text == wait_for_item;
     if (is_of_collection && out.text.empty())
       break; // the thread works
-    if (is_of_collection ? out.text == "a semaphore" : out.text.empty() || is_inner(out.text)) {
+    if (is_of_collection ? out.text == "a semaphore"
+                         : out.text.empty() || is_inner(out.text) || found->text == wait_for_callback) {
       out.text = is_of_collection ? in_collection(method) : found->text;
       out.is_idle = found->is_idle;
     }

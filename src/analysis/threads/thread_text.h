@@ -49,6 +49,8 @@ std::optional<bool> wait_has_limit(const Runtime &runtime, const WalkedStack &st
 bool may_end_by_itself(const Runtime &runtime, const WalkedStack &stack, bool is_limit_noted);
 // The result of waits_for() for GC.WaitForPendingFinalizers.
 inline constexpr const char *wait_for_finalizers = "finalizers";
+// The result of waits_for() for disposing of a CancellationTokenRegistration whose callback runs.
+inline constexpr const char *wait_for_callback = "the end of a callback";
 // Results of waits_for() for BlockingCollection.
 inline constexpr const char *wait_for_item = "an item in a BlockingCollection",
                             *wait_for_place = "a free place in a BlockingCollection";

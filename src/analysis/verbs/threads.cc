@@ -163,7 +163,8 @@ private:
   // Returns the innermost method of the program itself; empty: the thread runs none.
   std::string own_method(const std::vector<const StackFrame *> &frames) const {
     for (const StackFrame *frame : frames)
-      if (std::string name = frame_text(runtime_, *frame).qualified; !framework_.contain(name))
+      if (std::string name = frame_text(runtime_, *frame).qualified;
+          !framework_.contain(name) && !name.starts_with(stub_class))
         return name;
     return "";
   }

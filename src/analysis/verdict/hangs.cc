@@ -4,10 +4,15 @@
 #include "analysis/names/source_line_text.h"
 #include "analysis/threads/async_calls.h"
 #include "analysis/threads/native_places.h"
+#include "analysis/threads/pool_places.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/verdict/process_exit.h"
+#include "analysis/waits/callback_waits.h"
+#include "analysis/waits/console_waits.h"
 #include "analysis/waits/deadlock_text.h"
+#include "analysis/waits/lock_chains.h"
 #include "analysis/waits/lost_signals.h"
+#include "analysis/waits/named_mutex.h"
 #include "analysis/waits/wait_texts.h"
 #include "base/most_frequent.h"
 #include "base/text.h"
@@ -17,6 +22,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
 
 namespace dnheap {
 
@@ -37,6 +43,7 @@ constexpr const char *waits_of_circles[] = {"a lock",
                                             "the end of a thread",
                                             "a pulse (Monitor.Wait)",
                                             wait_for_finalizers,
+                                            wait_for_callback,
                                             wait_for_constructor};
 // Some 3 µs for each; if there are more, only `locks` looks for deadlocks.
 constexpr u64 most_asynchronous_waiters = 500000;
@@ -83,12 +90,21 @@ bool may_be_deadlocked(const Counts &counts, std::span<const WaitText> waits, Ha
   return false;
 }
 
+// True if a thread waits for a handle inside a timer's callback: perhaps for the end of that callback.
+bool waits_in_timer(const Runtime &runtime, std::span<const ThreadData> threads, std::span<const WaitText> waits) {
+  for (u64 i = 0; i < threads.size(); ++i)
+    if (waits[i].text == "a wait handle" && !waits[i].is_idle && runs_timer(runtime, runtime.walk_stack(threads[i])))
+      return true;
+  return false;
+}
+
 // Finds who has locks for which many threads wait, or the thread that runs finalizers.
 class LockHolders {
 public:
   LockHolders(const Runtime &runtime, const LockSet &locks, const ThreadWaits &found, DeadlockText &text,
               std::span<const WaitText> waits, ThreadPlaces &places, SourceLines &lines)
-      : runtime_(runtime), locks_(locks), found_(found), text_(text), waits_(waits), places_(places), lines_(lines) {}
+      : runtime_(runtime), locks_(locks), found_(found), text_(text), waits_(waits), places_(places), lines_(lines),
+        chains_(runtime, locks, found) {}
 
   void add_contended(HangFacts &to) {
     for (const LockObject &lock : locks_.locks)
@@ -101,8 +117,25 @@ public:
                             (lock.owner ? " has" : " reads");
           to.holder_place = place_of(holders[0]);
           to.is_holder_waiting =
-              std::all_of(holders.begin(), holders.end(), [&](u32 holder) { return !waits_[holder].text.empty(); });
+              std::all_of(holders.begin(), holders.end(), [&](u32 holder) { return is_waiting(holder); });
+          to.contended_behind = lock.owner ? behind(chains_.from(holders[0])) : "";
         }
+  }
+
+  // A thread that waits for another one that waits is usual; a third one is not, and neither is a lock that somebody
+  // keeps while waiting for a semaphore.
+  void add_chain(HangFacts &to) {
+    const std::vector<LockChains::Link> chain = chains_.longest();
+    if (chain.size() < 2 || !is_waiting(chain.back().thread))
+      return;
+    const ThreadWait *last = chains_.wait_of(chain.back().thread);
+    const bool is_for_semaphore = last && last->kind == WaitKind::semaphore && !last->has_limit &&
+                                  !last->is_limit_unknown && !locks_.collections.contains(last->object);
+    if (chain.size() == 2 && !is_for_semaphore)
+      return;
+    to.chain_threads = chain.size();
+    to.chain_text =
+        "thread " + text_.short_name(chain[0].thread) + " " + place_of(chain[0].thread) + "; " + behind(chain);
   }
 
   void add_of_finalizers(HangFacts &to) {
@@ -169,6 +202,22 @@ public:
   }
 
 private:
+  bool is_waiting(u32 thread) const {
+    return !waits_[thread].text.empty() ||
+           !native_wait_of(runtime_, runtime_.walk_stack(locks_.threads[thread])).empty();
+  }
+
+  // Describes the threads behind the first one: "thread Loader has that lock, and sleeps in Shop.Load".
+  std::string behind(const std::vector<LockChains::Link> &chain) {
+    constexpr u64 most_links = 6;
+    std::string out;
+    for (u64 i = 1; i < std::min<u64>(chain.size(), most_links); ++i)
+      out += fmt::format("{}{}, {} {}", i > 1 ? "; " : "",
+                         link_in_words(chain[i - 1].wait->kind, text_.short_name(chain[i].thread)),
+                         i + 1 == chain.size() ? "and" : "which", place_of(chain[i].thread));
+    return out + (chain.size() > most_links ? "; and so on" : "");
+  }
+
   std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), wait_of(thread)); }
 
   std::string owner_of(const LockObject &lock) {
@@ -203,10 +252,16 @@ private:
       return out;
     const std::string more = out.text == "a task" && wait->kind == WaitKind::task   ? text_.task_method(wait->object)
                              : out.text == "a lock" && wait->kind == WaitKind::lock ? text_.type_name(wait->object)
+                             : wait->kind == WaitKind::semaphore                    ? field_of(wait->object)
                                                                                     : "";
     if (!more.empty() && more != "System.Object")
       out.text += " (" + more + ")";
     return out;
+  }
+
+  std::string field_of(Address semaphore) const {
+    auto field = found_.fields.find(semaphore);
+    return field != found_.fields.end() ? field->second : "";
   }
 
   const Runtime &runtime_;
@@ -216,6 +271,7 @@ private:
   const std::span<const WaitText> waits_; // by thread, as `locks` numbers them
   ThreadPlaces &places_;
   SourceLines &lines_;
+  const LockChains chains_;
 };
 
 // Names the calls for whose tasks most blocked workers of the pool wait, and where these calls are suspended: "11 of
@@ -239,8 +295,38 @@ std::string tasks_of_workers(const Snapshot &snapshot, const LockSet &locks, con
                      method_in_words(most->first.method), line_in_brackets(await_line(most->first, lines)));
 }
 
-void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitText> wait_texts, ThreadPlaces &places,
-                   SourceLines &lines, const std::optional<ProcessExit> &exit, HangFacts &to) {
+// Returns ". Await …", for circles that have one way out as a rule; else empty.
+std::string advice_for(const DeadlockText::Circle &circle) {
+  if (std::ranges::any_of(circle, [](const WaitingOne &one) { return one.is_for_context && !one.thread; }))
+    return ". Await that task instead: the thread that blocks is the one that is to run it";
+  if (std::ranges::any_of(circle, [](const WaitingOne &one) { return one.is_for_callback && one.thread; }))
+    return circle.size() == 1 ? ". Wait for that outside of the callback, or do not wait"
+                              : ". Wait for the callback's end without the lock that the callback takes";
+  return "";
+}
+
+// Returns the threads that wait for a Mutex: methods show a wait handle only.
+std::set<u32> waiting_for_mutex(const ThreadWaits &waits) {
+  std::set<u32> out;
+  for (const ThreadWait &wait : waits.waits)
+    if (wait.kind == WaitKind::mutex)
+      out.insert(wait.thread);
+  return out;
+}
+
+// Names the Mutex for which groups of threads wait.
+void name_mutexes(const Target &target, const std::set<u32> &threads, std::vector<ThreadGroup> &groups) {
+  const std::string name = threads.empty() ? "" : only_named_mutex(target);
+  for (ThreadGroup &group : groups)
+    if (group.waits_for == "a wait handle" && !group.threads.empty() &&
+        std::ranges::all_of(group.threads, [&](u32 thread) { return threads.contains(thread); }))
+      group.waits_for = name.empty() ? "a Mutex" : "a Mutex (the only named one here is " + name + ")";
+}
+
+// Returns the threads that wait for a Mutex.
+std::set<u32> add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitText> wait_texts,
+                            ThreadPlaces &places, SourceLines &lines, const std::optional<ProcessExit> &exit,
+                            HangFacts &to) {
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
@@ -248,6 +334,7 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
   if (locks.threads.size() == wait_texts.size()) {
     holders.emplace(snapshot.runtime(), locks, waits, text, wait_texts, places, lines);
     holders->add_contended(to);
+    holders->add_chain(to);
     holders->add_of_finalizers(to);
     if (exit)
       holders->add_of_exit(*exit, to);
@@ -260,7 +347,7 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
     if (!to.deadlocks || sureness < best) {
       best = sureness;
       to.deadlock_text = text.brief(circle);
-      to.deadlock_places = holders ? holders->places_in(circle) : "";
+      to.deadlock_places = holders ? holders->places_in(circle) + advice_for(circle) : "";
       to.deadlock_sureness = sureness;
     }
     ++to.deadlocks;
@@ -271,6 +358,8 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
     to.crowd = crowd.size();
     to.are_threads = crowd.threads > 0;
     to.are_calls = crowd.calls > 0;
+    const LockObject *lock = locks.find(crowd.semaphore);
+    to.is_perhaps_signal = !snapshot.runtime().il_code() && !(lock && lock->permits == 1);
     auto field = waits.fields.find(crowd.semaphore);
     const std::string type = text.type_name(crowd.semaphore);
     to.crowd_text = type.substr(type.rfind('.') + 1) + (field != waits.fields.end() ? " (" + field->second + ")" : "");
@@ -285,6 +374,29 @@ void add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitT
         to.orphaned_text = fmt::format("{}, which managed thread {} had when it ended", text.object(lock.object),
                                        locks.threads[*lock.owner].managed_id.value_or(0));
     }
+  return holders ? waiting_for_mutex(waits) : std::set<u32>();
+}
+
+// A queue that is full is enough, as it holds thousands of messages; the lock of Console.Out is usually held for short
+// whiles.
+void add_console(const Snapshot &snapshot, std::span<const ThreadData> threads, std::span<const WaitText> waits,
+                 ThreadPlaces &places, HangFacts &to) {
+  constexpr u64 least_in_queue = 2;
+  const ConsoleWaits found = find_console_waits(snapshot, threads, waits);
+  if (!found.writer || (found.in_queue.size() < least_in_queue && found.for_writer.size() < least_contenders))
+    return;
+  const Runtime &runtime = snapshot.runtime();
+  const std::vector<u32> &most = found.in_queue.empty() ? found.for_writer : found.in_queue;
+  to.console_waiters = found.in_queue.size() + found.for_writer.size();
+  for (const u32 thread : most)
+    if (const WalkedStack stack = runtime.walk_stack(threads[thread]);
+        to.console_place.empty() || places.shows_method(stack, waits[thread])) {
+      to.console_place = places.of(stack, waits[thread]);
+      if (places.shows_method(stack, waits[thread]))
+        break;
+    }
+  const std::string name = thread_name(runtime, runtime.thread_details(threads[*found.writer]));
+  to.console_writer = "thread " + (name.empty() ? count_text(threads[*found.writer].os_id.value_or(0)) : name);
 }
 
 // Fills in what the words for waits show: a sleep ends in any case.
@@ -341,23 +453,31 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
   out.finalizer_objects = static_cast<u64>(
       std::count_if(roots.begin(), roots.end(), [](const Root &root) { return root.kind == RootKind::finalizer; }));
   const Counts counts = count_objects(snapshot);
-  const bool looks_for_deadlocks = may_be_deadlocked(counts, waits, out);
+  const bool looks_for_deadlocks =
+      may_be_deadlocked(counts, waits, out) || (out.note.empty() && waits_in_timer(snapshot.runtime(), threads, waits));
   const bool has_calls = counts.calls || counts.asynchronous_waiters;
   const bool lists_calls = standing && has_calls && counts.calls <= most_calls_listed;
   std::optional<Tasks> tasks;
   if (looks_for_deadlocks || lists_calls)
     tasks.emplace(snapshot);
+  std::set<u32> for_mutex;
   if (looks_for_deadlocks)
-    add_deadlocks(snapshot, *tasks, waits, places, lines, exit, out);
+    for_mutex = add_deadlocks(snapshot, *tasks, waits, places, lines, exit, out);
+  add_console(snapshot, threads, waits, places, out);
   out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
   const bool is_pool_busy = out.pool.workers && !out.pool.idle;
   const ThreadPool pool = is_pool_busy || lists_calls ? read_thread_pool(snapshot) : ThreadPool();
   if (is_pool_busy) {
     out.pool.queued = pool.queued_items;
     out.pool.is_queue_cut = pool.is_cut;
+    if (out.pool.is_starved()) {
+      out.pool_place = place_of_workers(snapshot.runtime(), threads, places.groups(), out.pool.blocked > 0, lines);
+      out.pool_work = work_in_queue(pool, FrameworkNames(snapshot.assemblies()));
+    }
   }
   if (standing) {
     standing->threads = places.groups();
+    name_mutexes(snapshot.target(), for_mutex, standing->threads);
     name_native_places(snapshot, threads, standing->threads);
   }
   if (lists_calls)

@@ -1,5 +1,6 @@
 #include "analysis/verdict/verdict.h"
 
+#include "analysis/verdict/hang_texts.h"
 #include "base/share.h"
 #include "base/text.h"
 
@@ -347,7 +348,9 @@ constexpr HangRule hang_rules[] = {
          to.options = fmt::format(" {}", *f.finalizer_os_id);
      }},
     {"semaphore_taken", "locks", [](const HangFacts &f) { return f.crowd > 0; },
-     [](const HangFacts &f) { return f.crowd_holder.empty() ? Sureness::probable : Sureness::possible; },
+     [](const HangFacts &f) {
+       return f.crowd_holder.empty() && !f.is_perhaps_signal ? Sureness::probable : Sureness::possible;
+     },
      [](const HangFacts &f) {
        std::string out = fmt::format("{} {} wait for a {}, of which none is free", count_text(f.crowd),
                                      !f.are_threads ? "calls"
@@ -357,26 +360,20 @@ constexpr HangRule hang_rules[] = {
        if (f.crowds > 1)
          out += fmt::format(", and others for {} more", count_text(f.crowds - 1));
        if (f.crowd_holder.empty())
-         return out + ". Its holder is unknown: perhaps it was not released.";
+         return out + ". Its holder is unknown: perhaps it was not released" +
+                (f.is_perhaps_signal ? ", or it is a signal that nobody has given." : ".");
        return out + fmt::format(". {} probably has it. That is a hang only if this never ends.", f.crowd_holder);
      }},
     // Threads behind a deadlock wait, too, but are not the reason.
     {"lock_contended", "locks", [](const HangFacts &f) { return f.contenders >= least_contenders && !f.deadlocks; },
-     [](const HangFacts &f) { return f.is_holder_waiting ? Sureness::probable : Sureness::possible; },
-     [](const HangFacts &f) {
-       return fmt::format("{} for a lock ({}) that {}, which {}. They go on when it lets go.",
-                          waiters(f.contenders, "thread"), f.contended_text, f.contended_by, f.holder_place);
-     }},
+     [](const HangFacts &f) { return f.is_holder_waiting ? Sureness::probable : Sureness::possible; }, contended_text},
+    {"lock_chain", "locks",
+     [](const HangFacts &f) { return f.chain_threads > 0 && !f.deadlocks && f.contenders < least_contenders; },
+     [](const HangFacts &) { return Sureness::possible; }, chain_text},
+    {"console_blocked", "threads", [](const HangFacts &f) { return f.console_waiters > 0; },
+     [](const HangFacts &) { return Sureness::probable; }, console_text},
     {"pool_starved", "threads", [](const HangFacts &f) { return f.pool.is_starved(); },
-     [](const HangFacts &f) { return f.pool.blocked ? Sureness::probable : Sureness::possible; },
-     [](const HangFacts &f) {
-       if (!f.pool.blocked)
-         return fmt::format("The thread pool has more work than workers: {}. That is a hang only if no worker ever "
-                            "finishes its work.",
-                            f.pool.starved_text());
-       return fmt::format("The thread pool starves: {}.{}", f.pool.starved_text(),
-                          f.pool_tasks.empty() ? "" : " " + f.pool_tasks + ".");
-     }},
+     [](const HangFacts &f) { return f.pool.blocked ? Sureness::probable : Sureness::possible; }, pool_text},
 };
 
 } // namespace

@@ -30,6 +30,7 @@ struct HangFacts {
   // holder, if one is known ("Shop.Cart.Pay").
   u64 crowd = 0;
   bool are_threads = false, are_calls = false;
+  bool is_perhaps_signal = false; // unknown whether the waiting methods release it, so that it may be a signal
   std::string crowd_text, crowd_holder;
   u64 crowds = 0; // how many there are
   // Events that nobody can signal any more, although threads wait for them: how many threads wait for the first of
@@ -44,6 +45,18 @@ struct HangFacts {
   std::string contended_text, contended_by,
       holder_place;               // "Shop.Cache", "thread Loader has", "sleeps in Shop.Cache.Load"
   bool is_holder_waiting = false; // false: the owner, or a reader, runs
+  // If that thread waits for another lock: who has that one, and so on ("Thread Loader has that lock, and sleeps in
+  // Shop.Load"); empty: it does not.
+  std::string contended_behind;
+  // The longest chain of threads of which each waits for what the next one has: how many threads it has, and the chain
+  // in words ("Thread Order waits for a lock in Shop.Buy; thread Loader has that lock, and …"). Empty: the last one
+  // goes on by itself, or there is no such chain.
+  u64 chain_threads = 0;
+  std::string chain_text;
+  // Threads that wait until the console takes what others wrote: how many, where most of them stand, and the thread
+  // that writes ("wait for a pulse in Shop.Audit", "thread Logger"). 0: the console takes all output.
+  u64 console_waiters = 0;
+  std::string console_place, console_writer;
   // How many objects wait for the thread that runs finalizers, whether that thread waits itself, and who has the lock
   // that it waits for ("thread Loader, which sleeps in Shop.Cache.Load"; empty: it waits for no lock).
   u64 finalizer_objects = 0;
@@ -63,6 +76,9 @@ struct HangFacts {
   // The calls for whose tasks most workers of the pool wait: "11 of the tasks are calls of Shop.Orders.LoadAsync";
   // empty: unknown.
   std::string pool_tasks;
+  // Where most workers stand in the program's methods, and which method most of the waiting items run (pool_places.h);
+  // empty: unknown.
+  std::string pool_place, pool_work;
   std::string note; // what was not looked at
 };
 

@@ -13,8 +13,9 @@ constexpr u64 most_steps = 64; // steps from a method to what it awaits in the e
 class CrowdFinder {
 public:
   CrowdFinder(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
-              const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders)
-      : locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), holders_(holders), waits_of_(waits) {}
+              const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders, bool has_il)
+      : locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), holders_(holders), waits_of_(waits),
+        has_il_(has_il) {}
 
   void count() {
     for (const auto &[semaphore, holders] : holders_.semaphores())
@@ -63,10 +64,10 @@ private:
   // True if the methods that wait also release the semaphore. If that is unknown, true for a semaphore with a limit of
   // one permit: a signal with this limit would be for one waiter only.
   bool is_lock(Address semaphore) const {
-    return holders_.is_given_back(semaphore).value_or(has_one_permit(semaphore));
+    return holders_.is_given_back(semaphore).value_or(has_one_permit(semaphore) || !has_il_);
   }
   u64 least_of(Address semaphore, bool anybody_has_it) const {
-    if (anybody_has_it)
+    if (anybody_has_it || (!has_il_ && !has_one_permit(semaphore)))
       return least_crowd;
     if (holders_.failed_calls(semaphore))
       return 1;
@@ -128,6 +129,7 @@ private:
   const SemaphoreWaits &semaphore_waits_;
   const SemaphoreHolders &holders_;
   const WaitsOfThreads waits_of_;
+  const bool has_il_;
   std::map<Address, Crowd> crowds_;
 };
 
@@ -135,8 +137,8 @@ private:
 
 std::vector<Crowd> find_crowds(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
                                const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders,
-                               const std::map<Address, std::vector<SemaphoreHolder>> &may_have_taken) {
-  return CrowdFinder(locks, tasks, semaphore_waits, waits, holders).find(may_have_taken);
+                               const std::map<Address, std::vector<SemaphoreHolder>> &may_have_taken, bool has_il) {
+  return CrowdFinder(locks, tasks, semaphore_waits, waits, holders, has_il).find(may_have_taken);
 }
 
 } // namespace dnheap

@@ -2,6 +2,7 @@
 
 #include "analysis/names/compiled_names.h"
 #include "analysis/threads/thread_text.h"
+#include "analysis/waits/scheduler_queues.h"
 #include "base/text.h"
 #include "runtime/facts/thread_details.h"
 #include "runtime/object_1.h"
@@ -123,8 +124,13 @@ std::string DeadlockText::words(const Circle &circle) {
       out += (one.thread ? waits_for + "the end of " : " runs on ") + who(next);
     else if (one.waits_for == one.task)
       out += waits_for + "itself";
+    else if (one.is_for_callback)
+      out += waits_for + "the end of a callback that " + who(next) + " runs";
     else if (one.is_for_context)
-      out += " is queued on " + object(one.waits_for) + ", the SynchronizationContext of " + who(next);
+      out += " is queued on " + object(one.waits_for) +
+             (is_task_scheduler(runtime_, one.waits_for) ? ", the TaskScheduler whose work is run by "
+                                                         : ", the SynchronizationContext of ") +
+             who(next);
     else if (one.grounds == Grounds::static_field)
       out += waits_for + object(one.waits_for) + ", in a static field of the type of " + one.method + ", and " +
              who(next) + " is in that method";
@@ -155,6 +161,11 @@ std::string DeadlockText::words(const Circle &circle) {
                       : "");
   const bool is_of_mutex = has(circle, LockKind::mutex), is_of_collection = has_collection(circle),
              is_of_semaphore = has(circle, LockKind::semaphore);
+  const bool is_of_scheduler = std::ranges::any_of(
+      circle, [&](const WaitingOne &one) { return one.is_for_context && is_task_scheduler(runtime_, one.waits_for); });
+  if (!is_of_mutex && !is_of_semaphore && is_of_scheduler)
+    return out + ". Nothing records which threads run what is queued there: it is inferred that only such threads do "
+                 "as wait now, since no other one is in a method of that TaskScheduler or holds it";
   if (!is_of_mutex && !is_of_semaphore && has_any(circle, &WaitingOne::is_for_context))
     return out +
            ". Nothing records which thread runs what is queued there: it is inferred that this thread does, since "
@@ -207,8 +218,14 @@ std::string DeadlockText::brief(const Circle &circle) {
   for (u64 i = 0; i < circle.size(); ++i)
     if (const WaitingOne &next = one_after(circle, i); circle[i].is_for_context && next.thread) {
       const std::string method = task_method(circle[i].task);
-      return out + ": " + (method.empty() ? "a method" : method) + " is queued on the SynchronizationContext (" +
-             type_name(circle[i].waits_for) + ") of " + short_name(*next.thread);
+      const bool is_scheduler = is_task_scheduler(runtime_, circle[i].waits_for);
+      return out + ": " + (method.empty() ? is_scheduler ? "a task" : "a method" : method) + " is queued on the " +
+             (is_scheduler ? "TaskScheduler (" : "SynchronizationContext (") + type_name(circle[i].waits_for) +
+             (is_scheduler ? ") whose work is run by " : ") of ") + short_name(*next.thread);
+    } else if (circle[i].is_for_callback && circle[i].thread) {
+      const std::string runs = next.thread ? short_name(*next.thread) : "";
+      return out + ": " + short_name(*circle[i].thread) + " waits for the end of a callback that " +
+             (runs.empty() || next.thread == circle[i].thread ? "it runs itself" : runs + " runs");
     }
   return out;
 }

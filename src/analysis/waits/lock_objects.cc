@@ -1,6 +1,7 @@
 #include "analysis/waits/lock_objects.h"
 
 #include "analysis/shapes/typed_objects.h"
+#include "analysis/waits/condition_objects.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "heap/object_bytes.h"
@@ -40,6 +41,8 @@ public:
       find_monitors();
     } else {
       out_.problems.add(Subject::locks, Effect::numbers, "locks of Monitor are read in CoreCLR only");
+      if (out_.targets)
+        add_condition_objects(runtime_, *out_.targets);
     }
     find_objects();
     out_.sort_locks();

@@ -54,6 +54,7 @@ SemaphoreHolders::SemaphoreHolders(const Snapshot &snapshot, const LockSet &lock
   look_at_methods(snapshot.watch());
   look_at_statics();
   look_behind_waits();
+  look_at_passed_waits(snapshot, locks);
   judge_users();
   look_at_locks();
   look_for_outsiders(snapshot);

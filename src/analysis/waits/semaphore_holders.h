@@ -88,6 +88,7 @@ private:
   void look_at_methods(const Watch &watch);
   void look_at_statics();
   void look_behind_waits();
+  void look_at_passed_waits(const Snapshot &snapshot, const LockSet &locks);
   void look_for_outsiders(const Snapshot &snapshot);
   void judge_users();
   bool waits_at_its_only_wait(const SemaphoreHolder &holder);

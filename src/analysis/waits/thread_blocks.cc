@@ -1,6 +1,7 @@
 #include "analysis/waits/thread_blocks.h"
 
 #include "analysis/shapes/typed_objects.h"
+#include "analysis/waits/condition_objects.h"
 #include "analysis/waits/semaphore_waits.h"
 #include "runtime/object_1.h"
 
@@ -30,6 +31,8 @@ ThreadBlocks::ThreadBlocks(const Snapshot &snapshot, std::span<const ThreadData>
   }
   for (const auto &[object, thread] : targets_.subsystem().thread_objects())
     targets_.add(object);
+  if (targets_.subsystem().is_known())
+    add_condition_objects(runtime_, targets_);
   if (runtime_.kind() != std::string_view("coreclr"))
     return;
   const Monitors monitors(runtime_.memory(), runtime_.descriptor(), threads);

@@ -1,4 +1,5 @@
 #include "analysis/threads/thread_text.h"
+#include "analysis/waits/callback_waits.h"
 #include "analysis/waits/constructor_waits.h"
 #include "analysis/waits/handle_waits.h"
 #include "analysis/waits/join_waits.h"
@@ -47,6 +48,7 @@ public:
         add_handle_wait(wait);
     add_constructor_waits();
     add_waits_by_methods();
+    add_callback_waits();
     find_unknown_limits();
     locks_.sort_locks();
     std::sort(out_.waits.begin(), out_.waits.end(),
@@ -264,6 +266,26 @@ private:
     }
   }
 
+  // A task that a timer is to complete runs, in a way, on the thread of the timer's callback.
+  void add_callback_waits() {
+    const CallbackWaits found = find_callback_waits(snapshot_, locks_);
+    for (const auto &[thread, runs_on] : found.by_token)
+      if (!waits_.contains(thread)) {
+        add(thread, WaitKind::callback, found.tokens.at(thread));
+        out_.waits.back().runs_on = runs_on;
+        out_.waits.back().is_for_callback = true;
+      }
+    for (ThreadWait &wait : out_.waits)
+      if (auto signal = found.signals_of_timers.find(wait.object); signal != found.signals_of_timers.end()) {
+        wait.is_for_callback = true;
+        if (wait.kind != WaitKind::task)
+          wait.runs_on = signal->second;
+      }
+    for (const auto &[signal, thread] : found.signals_of_timers)
+      if (const TaskNumber task = tasks_.find(signal); task != no_task)
+        running_.by_thread_static.emplace(task, thread);
+  }
+
   // Some waits may have a time limit, or may be cancelled. Only the methods on the stack, and the objects to which they
   // refer, show that.
   void find_unknown_limits() {
@@ -425,8 +447,9 @@ private:
 } // namespace
 
 const char *name_of(WaitKind kind) {
-  constexpr const char *names[] = {"lock",  "pulse",       "event", "semaphore",          "task",
-                                   "mutex", "wait_handle", "join",  "static_constructor", "finalizers"};
+  constexpr const char *names[] = {"lock",    "pulse",       "event", "semaphore",          "task",
+                                   "mutex",   "wait_handle", "join",  "static_constructor", "finalizers",
+                                   "callback"};
   return names[static_cast<u8>(kind)];
 }
 

@@ -18,19 +18,22 @@ enum class WaitKind : u8 {
   wait_handle,
   join,
   static_constructor,
-  finalizers // GC.WaitForPendingFinalizers
+  finalizers, // GC.WaitForPendingFinalizers
+  callback    // the end of a callback of a CancellationToken
 };
 const char *name_of(WaitKind kind);
 
 struct ThreadWait {
   u32 thread = 0; // index in LockSet::threads
   WaitKind kind = WaitKind::lock;
-  Address object = 0;              // the lock, the event, the task; for a static constructor, its type's MethodTable
-  bool is_by_stack = false;        // known only by a word on the thread's stack, which may be left over
-  bool has_limit = false;          // it ends after some time in any case, as far as records or its methods show it
-  bool is_limit_unknown = false;   // unknown whether it has a time limit or can be cancelled
-  bool is_for_any = false;         // it waits for several objects, and goes on as soon as one of them is signaled
-  std::optional<u32> runs_on = {}; // the thread that runs the static constructor, or finalizers; or that is joined
+  Address object = 0;            // the lock, the event, the task; for a static constructor, its type's MethodTable
+  bool is_by_stack = false;      // known only by a word on the thread's stack, which may be left over
+  bool has_limit = false;        // it ends after some time in any case, as far as records or its methods show it
+  bool is_limit_unknown = false; // unknown whether it has a time limit or can be cancelled
+  bool is_for_any = false;       // it waits for several objects, and goes on as soon as one of them is signaled
+  // The thread that runs the static constructor, finalizers or the callback; or that is joined.
+  std::optional<u32> runs_on = {};
+  bool is_for_callback = false; // what it waits for is the end of a callback of a timer or of a CancellationToken
 };
 
 // A member of a circle: a thread, or a task that some thread or task waits for.
@@ -42,7 +45,9 @@ struct WaitingOne {
   // finalizers.
   Address waits_for = 0;
   bool is_for_finalizers = false;
-  // Its next step is queued on `waits_for`, a SynchronizationContext of which the next member is the thread.
+  bool is_for_callback = false; // it waits for the end of a callback that the next member runs
+  // Its next step is queued on `waits_for`, a SynchronizationContext of which the next member is the thread, or a
+  // TaskScheduler whose work that thread runs.
   bool is_for_context = false;
   Grounds grounds = Grounds::runtime; // how we know that the next member holds `waits_for`, or is it
   Address through = 0;                // an object through which the next member refers to `waits_for`

@@ -1,6 +1,7 @@
 #include "analysis/waits/wait_graph.h"
 
 #include "analysis/waits/crowds.h"
+#include "analysis/waits/scheduler_queues.h"
 #include "runtime/facts/thread_details.h"
 
 #include <algorithm>
@@ -11,13 +12,20 @@ namespace {
 
 constexpr u64 most_told = 64; // possible holders of one semaphore that are listed
 
+std::map<TaskNumber, QueuedStep> all_queued(const Snapshot &snapshot, const LockSet &locks, const Tasks &tasks,
+                                            const std::vector<ThreadWait> &waits, const RunningTasks &running) {
+  std::map<TaskNumber, QueuedStep> out = find_queued_steps(snapshot, locks, tasks, waits);
+  out.merge(find_queued_tasks(snapshot, locks, tasks, waits, running.by_thread_static));
+  return out;
+}
+
 } // namespace
 
 WaitGraph::WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &tasks,
                      const SemaphoreWaits &semaphore_waits, const std::vector<ThreadWait> &waits,
                      const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
-      running_(running), children_(tasks.children()), queued_(find_queued_steps(snapshot, locks, tasks, waits)),
+      running_(running), children_(tasks.children()), queued_(all_queued(snapshot, locks, tasks, waits, running)),
       holders_(snapshot, locks, tasks, semaphore_waits), waits_of_(waits) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
@@ -275,7 +283,8 @@ std::map<Address, std::string> WaitGraph::fields() const {
 }
 
 std::vector<Crowd> WaitGraph::crowds(const std::map<Address, std::vector<SemaphoreHolder>> &taken) const {
-  return find_crowds(locks_, tasks_, semaphore_waits_, waits_, holders_, taken);
+  return find_crowds(locks_, tasks_, semaphore_waits_, waits_, holders_, taken,
+                     snapshot_.runtime().il_code() != nullptr);
 }
 
 // True if the task awaits the semaphore directly, or awaits a task that does, and so has to go on first.
@@ -413,6 +422,7 @@ void WaitGraph::add_circle(std::span<const Step> steps) {
     one.grounds = taken->grounds;
     one.is_for_context = !one.thread && queued_.contains(task_of(steps[i].node)) && is_thread(taken->to) && taken->by;
     one.is_for_finalizers = one.thread && !one.waits_for && waits_for_finalizers(*one.thread);
+    one.is_for_callback = one.thread && first_wait(steps[i].node) && first_wait(steps[i].node)->is_for_callback;
     one.has_limit = has_limit(steps[i].node);
     one.is_limit_unknown = is_limit_unknown(steps[i].node);
     for (u64 k = i + 1; is_passed_over(taken->to) && k <= i + steps.size(); ++k) {

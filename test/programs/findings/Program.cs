@@ -535,6 +535,12 @@ namespace Shop
             {
                 "finalizer_blocked" => Finalizers,
                 "lock_contended" => Contended,
+                "lock_chain" => () => Waits.Chain(isHealthy),
+                "deadlock:semaphore" => () => Waits.Semaphore(isHealthy),
+                "deadlock:token" => () => Waits.Token(isHealthy),
+                "deadlock:timer" => () => Waits.TimersEnd(isHealthy),
+                "deadlock:scheduler" => () => Waits.Scheduler(isHealthy),
+                "pool_starved" => () => Waits.Pool(isHealthy),
                 "exit_blocked" => () => Exits.Handler(isHealthy),
                 "exit_blocked:main" => () => Exits.Journal(isHealthy),
                 "exit_blocked:finalizer" => () => Exits.Finalizer(isHealthy),

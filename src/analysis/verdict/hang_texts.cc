@@ -1,0 +1,66 @@
+#include "analysis/verdict/hang_texts.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+// What most blocked workers wait for (a text of waits_for()), and what the program can do instead.
+struct Advice {
+  std::string_view wait, text;
+};
+constexpr Advice advices[] = {
+    {"a task", "Await the task there: a worker that waits runs none of the items, and one of these may be what "
+               "completes the task."},
+    {"sleep", "Await Task.Delay there: a worker that sleeps runs none of the items."},
+    {"a semaphore", "Await SemaphoreSlim.WaitAsync there: a worker that waits runs none of the items."},
+};
+
+std::string_view advice_for(const PoolStands &pool) {
+  auto most = std::ranges::max_element(pool.waits, {}, [](const auto &one) { return one.second; });
+  auto found = most == pool.waits.end()
+                   ? std::end(advices)
+                   : std::ranges::find_if(advices, [&](const Advice &one) { return one.wait == most->first; });
+  return found != std::end(advices) ? found->text : "";
+}
+
+std::string sentence(const std::string &text) { return text.empty() ? "" : " " + text + "."; }
+
+} // namespace
+
+std::string pool_text(const HangFacts &f) {
+  if (!f.pool.blocked)
+    return fmt::format("The thread pool has more work than workers: {}{}.{} That is a hang only if no worker ever "
+                       "finishes its work.",
+                       f.pool.starved_text(), f.pool_place.empty() ? "" : ": " + f.pool_place, sentence(f.pool_work));
+  const std::string_view advice = advice_for(f.pool);
+  return fmt::format("The thread pool starves: {}.{}{}{}{}", f.pool.starved_text(), sentence(f.pool_place),
+                     sentence(f.pool_tasks), sentence(f.pool_work),
+                     advice.empty() || (f.pool_place.empty() && f.pool_work.empty()) ? "" : " " + std::string(advice));
+}
+
+std::string contended_text(const HangFacts &f) {
+  return fmt::format("{} thread{} for a lock ({}) that {}, which {}{}. They go on when {}.", count_text(f.contenders),
+                     f.contenders == 1 ? " waits" : "s wait", f.contended_text, f.contended_by, f.holder_place,
+                     f.contended_behind.empty() ? "" : "; " + f.contended_behind,
+                     f.contended_behind.empty() ? "it lets go" : "the last of these does");
+}
+
+std::string chain_text(const HangFacts &f) {
+  return fmt::format("{} threads wait one behind the other: {}. All go on only when the last one does.",
+                     count_text(f.chain_threads), f.chain_text);
+}
+
+std::string console_text(const HangFacts &f) {
+  return fmt::format("{} thread{} until the console takes their output (one {}), which {} writes: whoever reads the "
+                     "program's standard output does not, or reads too slowly. Read it, or write less; a console "
+                     "logger can drop messages instead (ConsoleLoggerOptions.QueueFullMode).",
+                     count_text(f.console_waiters), f.console_waiters == 1 ? " waits" : "s wait", f.console_place,
+                     f.console_writer);
+}
+
+} // namespace dnheap
