@@ -7,9 +7,10 @@ namespace dnheap {
 namespace {
 
 // Fields in the order of declaration, each with its kind: a reference (&), a number as wide as a pointer (*) or of so
-// many bytes (8, 4, 2, 1), a struct of one reference ({&}) or of one number ({*}), the type's generic argument ({T1}).
-// Rows of one type differ between versions. dotnet/runtime src/libraries/System.Private.CoreLib,
-// src/coreclr/nativeaot/System.Private.CoreLib.
+// many bytes (8, 4, 2, 1), a struct of one reference ({&}) or of one number ({*}), the type's generic argument ({T1}),
+// a struct of so many bytes without references, none of its fields wider than four bytes (b124); behind that one,
+// numbers of four bytes by their place in it (+64). Rows of one type differ between versions. dotnet/runtime
+// src/libraries/System.Private.CoreLib, src/coreclr/nativeaot/System.Private.CoreLib.
 struct Row {
   std::string_view name_space;
   std::vector<std::string_view> levels;
@@ -94,6 +95,24 @@ const std::vector<Row> &rows() {
        {"AsyncHelpers", "ValueTaskSourceContinuation"},
        "Source:& Token:2 OnCompletedValueTaskSource:* _getResult:*"},
       {"System.Collections.Generic", {"List`1"}, "_items:& _size:4 _version:4"},
+      {"System.Collections.Concurrent", {"ConcurrentQueue`1"}, "_crossSegmentLock:& _tail:& _head:&"},
+      // Lines of the processor's cache, of 64 bytes or, on arm64, of 128, hold one number each.
+      {"System.Collections.Concurrent",
+       {"ConcurrentQueueSegment`1"},
+       "_slots:& _slotsMask:4 _headAndTail:b192 _headAndTail.Head:+64 _headAndTail.Tail:+128 "
+       "_preservedForObservation:1 _frozenForEnqueues:1 _nextSegment:&"},
+      {"System.Collections.Concurrent",
+       {"ConcurrentQueueSegment`1"},
+       "_slots:& _slotsMask:4 _headAndTail:b384 _headAndTail.Head:+128 _headAndTail.Tail:+256 "
+       "_preservedForObservation:1 _frozenForEnqueues:1 _nextSegment:&"},
+      {threading,
+       {"ThreadPoolWorkQueue"},
+       "_loggingEnabled:1 _dispatchNormalPriorityWorkFirst:1 _mayHaveHighPriorityWorkItems:1 workItems:& "
+       "highPriorityWorkItems:& _assignableWorkItemQueues:& _queueAssignmentLock:& "
+       "_assignedWorkItemQueueThreadCounts:& _separated:b124"},
+      {threading,
+       {"ThreadPoolWorkQueue", "WorkStealingQueue"},
+       "m_array:& m_mask:4 m_headIndex:4 m_tailIndex:4 m_foreignLock:4"},
   };
   return all;
 }
@@ -105,6 +124,13 @@ constexpr u64 most_words = 1 << 16; // searched words of an object
 struct Declared {
   std::string_view name, kind;
 };
+
+u64 number_in(std::string_view digits) {
+  u64 out = 0;
+  for (const char digit : digits)
+    out = 10 * out + static_cast<u64>(digit - '0');
+  return out;
+}
 
 std::vector<Declared> declared_in(std::string_view row) {
   std::vector<Declared> out;
@@ -130,6 +156,12 @@ public:
   void add_struct(std::string_view name, u64 size, std::vector<bool> references, Address type) {
     structs_.push_back({name, std::move(references), size, type});
   }
+  void add_bytes(std::string_view name, u64 size) { structs_.push_back({name, {}, size, 0, 4}); }
+  // `at`: in the struct that was added last.
+  void add_inside(std::string_view name, u64 at) {
+    if (!structs_.empty())
+      structs_.back().inside.emplace_back(name, at);
+  }
 
   bool run() {
     if (at_ % p_ && !(references_.empty() && numbers_.empty() && structs_.empty()))
@@ -142,6 +174,11 @@ public:
       if (p_ >= 8 || size < 8)
         place_numbers(size);
     for (const Part &part : structs_) {
+      if (part.alignment) {
+        at_ = align_up(at_, part.alignment);
+        place(part, ElementType::ValueType);
+        continue;
+      }
       const bool holds_references =
           std::find(part.references.begin(), part.references.end(), true) != part.references.end();
       if (at_ % p_ && !holds_references && part.size % p_)
@@ -162,6 +199,8 @@ private:
     std::vector<bool> references;
     u64 size;
     Address type;
+    u64 alignment = 0;                                         // 0: that of a pointer
+    std::vector<std::pair<std::string_view, u64>> inside = {}; // numbers of four bytes
   };
 
   void place_numbers(u64 size) {
@@ -187,6 +226,14 @@ private:
       references[at_ / p_] = true;
     for (u64 i = 0; i < part.references.size() && at_ / p_ + i < references.size(); ++i)
       references[at_ / p_ + i] = part.references[i];
+    for (const auto &[name, at] : part.inside) {
+      InstanceField number;
+      number.name = name;
+      number.type = ElementType::I4;
+      number.offset = at_ + at;
+      number.size = 4;
+      fields.push_back(std::move(number));
+    }
     at_ += part.size;
   }
 
@@ -223,6 +270,10 @@ std::optional<FrameworkShapes::Placed> FrameworkShapes::place(std::string_view d
       layout.add_reference(field.name);
     } else if (field.kind == "{&}" || field.kind == "{*}") {
       layout.add_struct(field.name, p_, {field.kind == "{&}"}, 0);
+    } else if (field.kind[0] == 'b') {
+      layout.add_bytes(field.name, number_in(field.kind.substr(1)));
+    } else if (field.kind[0] == '+') {
+      layout.add_inside(field.name, number_in(field.kind.substr(1)));
     } else if (field.kind == "{T1}") {
       const std::vector<Address> arguments = types_->arguments_of(type);
       const Address argument = arguments.size() > 1 ? arguments[1] : 0;

@@ -74,6 +74,22 @@ TEST(FrameworkShapes, OtherTypes) {
   EXPECT_EQ(unknown, 0u);
 }
 
+// Head and tail of a queue's segment lie in lines of the cache, inside a struct without references.
+TEST(FrameworkShapes, NumbersInAStructOfBytes) {
+  AotBuilder heap(AotShape{});
+  const std::string words = "rr." + std::string(24, '.'); // two references, a word of numbers, 192 bytes
+  const Address definition = heap.definition("System.Collections.Concurrent", "ConcurrentQueueSegment`1", 1),
+                segment = heap.instance(definition, {heap.string_type}, words.size());
+  heap.references(segment, words);
+  const std::map<std::string, u64> found = fields_of(heap, segment);
+  ASSERT_EQ(found.size(), 8u);
+  EXPECT_EQ(found.at("_nextSegment"), 16u);
+  EXPECT_EQ(found.at("_slotsMask"), 24u);
+  EXPECT_EQ(found.at("_headAndTail"), 32u);
+  EXPECT_EQ(found.at("_headAndTail.Head"), 96u);
+  EXPECT_EQ(found.at("_headAndTail.Tail"), 160u);
+}
+
 // What the target publishes of a managed type counts, whether or not the rest is as it is known.
 TEST(FrameworkShapes, PublishedOffsets) {
   AotBuilder heap(
