@@ -72,7 +72,7 @@ WAYS = {
     "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),
     "many_timers:delays": ("probable", 16000, ["16,000 calls of Shop.Program.ExpireAsync wait in Task.Delay. Each stays until its time is over"]),
-    "event_handlers": ("probable", 5000, ["5,000 handlers were added to Shop.PriceFeed.Changed", "5,000 × Shop.View.OnChanged"]),
+    "event_handlers": ("probable", 5000, ["5,000 handlers were added to Shop.PriceFeed.Changed", "5,000 × Shop.View.OnChanged", "keeps each handler's object alive (5,000 × Shop.View)."]),
     "cancellation_registrations": ("probable", 5000, ["5,000 callbacks wait for one CancellationTokenSource, held by static Shop.Program.stop,",
                                                        "3,000 × a lambda in Registrations of Shop.Program"]),
     "cancellation_registrations:large": ("probable", 400, ["400 callbacks wait for one CancellationTokenSource, held by static Shop.Program.stop,",
@@ -97,10 +97,15 @@ WAYS = {
     "generic_statics": ("probable", 6, ["Static Shop.Program+Rows<>.All holds 28.", " types that differ in their type arguments."]),
     "cache_without_limit": ("probable", 20000, ["A MemoryCache has 20,000 entries and no SizeLimit, and holds "]),
     "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends."]),
+    "many_exceptions": ("probable", 5000, ["5,000 exceptions (System.FormatException) lie on the heap as garbage", f"most in Shop.Program.Parse {place('int.Parse(text)')}"]),
+    "long_chains": ("certain", 3000, ["Each look-up in a Dictionary<Shop.Seat, String> of 3,000 entries, held by static Shop.Program.guests, compares 1,501 of them on average: "
+                                      "all keys have the same hash code. GetHashCode of Shop.Seat has to return values that differ."]),
+    "gc_time": ("certain", None, [" % of its time so far, in ", " garbage collections. Collection ", "perhaps the program calls GC.Collect.", " 1 thread runs in Shop.Program.Collect"]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for a TaskCompletionSource."]),
     # After the colon: another way to the same kind.
-    "waiting_requests:http": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.FetchAsync {place('await http.GetStringAsync(away);')} wait for HTTP."]),
+    "waiting_requests:http": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.FetchAsync {place('await http.GetStringAsync(away);')} wait for HTTP.",
+                                                   "The oldest of these calls has waited for at least "]),
 }
 # The program's own words for what its threads and calls do, which the report shows, but as no finding.
 ACTIVITY = {

@@ -36,6 +36,9 @@ constexpr FindingRule rules[] = {
     {"AssemblyLoadContexts", find_kept_contexts, {"contexts_cannot_unload"}},
     {"open handles", find_open_handles, {"open_handles"}},
     {"emitted assemblies", find_many_emitted, {"made_assemblies"}},
+    {"", find_gc_time, {"gc_time"}},
+    {"", find_many_exceptions, {"many_exceptions"}},
+    {"", find_long_chains, {"long_chains"}},
 };
 
 } // namespace
@@ -58,8 +61,11 @@ u8 order_of(const Finding &finding) {
   case Harm::crash: return 0;
   case Harm::hang: return 1;
   case Harm::memory: return finding.kind == "duplicate_data" ? order_behind_holder : 2; // a holder of copies is first
-  case Harm::resource:
-  case Harm::slow: break;
+  case Harm::slow:
+    if (finding.sureness != Sureness::possible) // figures, where a holder is a question
+      return order_behind_holder - 1;
+    break;
+  case Harm::resource: break;
   }
   return finding.is_cause ? order_behind_holder - 1 : order_behind_holder + static_cast<u8>(finding.harm);
 }

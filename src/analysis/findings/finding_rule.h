@@ -65,6 +65,9 @@ void find_thread_statics(const Evidence &evidence, std::vector<Finding> &out);
 void find_generic_statics(const Evidence &evidence, std::vector<Finding> &out);
 void find_interned_strings(const Evidence &evidence, std::vector<Finding> &out);
 void find_unlimited_caches(const Evidence &evidence, std::vector<Finding> &out);
+void find_long_chains(const Evidence &evidence, std::vector<Finding> &out);
+void find_many_exceptions(const Evidence &evidence, std::vector<Finding> &out);
+void find_gc_time(const Evidence &evidence, std::vector<Finding> &out);
 void find_unidentified_memory(const Evidence &evidence, std::vector<Finding> &out);
 
 } // namespace dnheap

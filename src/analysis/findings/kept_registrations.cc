@@ -1,7 +1,9 @@
-// Very many callbacks that wait for one CancellationTokenSource to be cancelled.
+// Very many callbacks that wait for one CancellationTokenSource to be cancelled, and that nobody can take back any
+// more. Calls in flight have callbacks, too: each holds its registration, or its linked source, and disposes of it.
 #include "analysis/findings/finding_rule.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
+#include "analysis/owners/held_without.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/typed_objects.h"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace dnheap {
 
@@ -22,9 +25,15 @@ constexpr u64 least_large = 100;          // of one that holds much
 constexpr const char *node = "System.Threading.CancellationTokenSource+CallbackNode";
 constexpr const char *linked = "System.Threading.CancellationTokenSource+Linked";
 
+// A node, and the object that it is registered for.
+struct Registered {
+  Address node = 0, kept = 0;
+};
+
 struct Registrations {
   u64 count = 0;
   std::vector<Address> parts;         // its nodes; the second one is the object between them and the source
+  std::vector<Registered> list;       // those that wait
   std::map<std::string, u64> targets; // what they call, in words
 };
 
@@ -56,6 +65,32 @@ std::string target_of(const Snapshot &snapshot, FieldReader &fields, Address obj
   return "methods without a name";
 }
 
+// Returns the linked source, the object whose method is called, or what the method is given; 0: a static method.
+Address kept_object(const Snapshot &snapshot, FieldReader &fields, Address node, Address callback) {
+  const Address state = fields.reference_or_null(node, "CallbackState");
+  for (const Address one : {state, callback}) {
+    const Address type = fields.type_of(one);
+    for (const DelegateTarget &target : snapshot.runtime().fields().delegate_targets(one, type, 1))
+      if (!target.method.empty())
+        return one == callback && state ? state : target.object;
+  }
+  return state;
+}
+
+// Returns how many nobody can dispose of: nothing else holds the registration, nor the object that it is for. An object
+// that is alive for another reason has one of them: more of them were forgotten.
+u64 count_forgotten(const Registrations &of, const HeldWithout &others) {
+  std::set<Address> seen;
+  return static_cast<u64>(std::ranges::count_if(of.list, [&](const Registered &one) {
+    const bool is_first = one.kept && seen.insert(one.kept).second;
+    return !others.is_held(one.node) && (!is_first || !others.is_held(one.kept));
+  }));
+}
+
+bool are_many(const Suspects &suspects, Address source, const Registrations &of, u64 count) {
+  return count >= least_registrations || (count >= least_large && is_large(suspects, source, of));
+}
+
 } // namespace
 
 void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out) {
@@ -78,11 +113,10 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
       continue;
     ++registrations.count;
     ++registrations.targets[target_of(snapshot, fields, one.address, callback)];
+    registrations.list.push_back({one.address, kept_object(snapshot, fields, one.address, callback)});
   }
-  std::erase_if(by_source, [&](const auto &one) {
-    const auto &[source, of] = one;
-    return of.count < least_large || (of.count < least_registrations && !is_large(evidence.suspects, source, of));
-  });
+  std::erase_if(by_source,
+                [&](const auto &one) { return !are_many(evidence.suspects, one.first, one.second, one.second.count); });
   std::vector<HeldObject> sources;
   std::vector<Address> parts;
   for (const auto &[source, of] : by_source) {
@@ -91,10 +125,11 @@ void find_kept_registrations(const Evidence &evidence, std::vector<Finding> &out
   }
   if (sources.empty())
     return;
+  const HeldWithout others(snapshot, parts);
   HeldBy holders(snapshot, sources, parts); // looks at all references once
   for (const auto &[source, of] : by_source) {
     const std::string held_by = holders.of(source);
-    if (held_by == HoldingFields::nobody_text)
+    if (held_by == HoldingFields::nobody_text || !are_many(evidence.suspects, source, of, count_forgotten(of, others)))
       continue;
     const auto most = most_frequent(of.targets);
     out.push_back({.kind = "cancellation_registrations",

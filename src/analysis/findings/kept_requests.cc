@@ -6,6 +6,7 @@
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/process_clock.h"
 #include "analysis/threads/async_calls.h"
+#include "analysis/threads/http_calls.h"
 #include "base/share.h"
 #include "base/text.h"
 
@@ -18,16 +19,39 @@ namespace {
 
 constexpr u64 least_contexts = 100, least_in_flight = 20;
 constexpr double most_of_them = 0.5;
+// Requests of a server that answers are younger; the newest time in a server's heap is a second old at most.
+constexpr u64 least_age_ms = 1000;
 
 // True for a wait for the client's next data. A connection that stays open always waits so, which is not a finding.
 bool is_for_client(const std::string &what) { return what == "web socket" || what == "pipe" || what == "socket"; }
 
-// Returns a sentence after a space, or nothing if no request's start is known.
-std::string age_in_words(const FoundRequests &requests) {
-  const RequestGroup *oldest = requests.oldest();
-  return oldest ? fmt::format(" The oldest request has been in flight for {}.",
-                              age_text(*oldest->age_most, oldest->is_at_least))
-                : "";
+// How long the requests have waited, as far as anybody noted that.
+struct WaitingTime {
+  const RequestGroup *oldest = nullptr;
+  HttpCalls calls = {}; // if the requests wait for these
+
+  // True if the requests are so young that they do not hang.
+  bool is_short() const {
+    return oldest ? *oldest->age_most < least_age_ms : !calls.ages.empty() && calls.usual() < least_age_ms;
+  }
+  // Returns a sentence after a space, or nothing if no start is known.
+  std::string text() const {
+    if (oldest)
+      return fmt::format(" The oldest request has been in flight for {}.",
+                         age_text(*oldest->age_most, oldest->is_at_least));
+    return calls.ages.empty() ? ""
+                              : fmt::format(" The oldest of these calls has waited for {}.",
+                                            age_text(calls.oldest(), calls.is_at_least));
+  }
+};
+
+WaitingTime waiting_time(const Snapshot &snapshot, const FoundRequests &requests, const CallGroup &group) {
+  WaitingTime out{.oldest = requests.oldest()};
+  if (awaited_in_words(group.waits_for) == "HTTP")
+    out.calls = find_http_calls(snapshot);
+  if (share_of(out.calls.ages.size(), group.count) < most_of_them) // those of others, perhaps
+    out.calls.ages.clear();
+  return out;
 }
 
 } // namespace
@@ -66,6 +90,9 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
       most = &group;
   if (!most || most->called < least_in_flight || share_of(most->called, in_flight) < most_of_them)
     return;
+  const WaitingTime time = waiting_time(snapshot, *requests, *most);
+  if (time.is_short())
+    return;
   const std::string awaited = awaited_in_words(most->waits_for); // each call may have one of its own
   out.push_back(
       {.kind = "waiting_requests",
@@ -75,7 +102,7 @@ void find_waiting_requests(const Evidence &evidence, std::vector<Finding> &out) 
                            "never end.{}",
                            count_text(in_flight), count_text(most->called), method_in_words(most->method),
                            line_in_brackets(line_of(*most, evidence.lines)), awaited.empty() ? "" : " for " + awaited,
-                           age_in_words(*requests)),
+                           time.text()),
        .count = in_flight,
        .verb = "async"});
 }

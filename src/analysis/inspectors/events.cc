@@ -28,7 +28,7 @@ constexpr const char *nobody = HoldingFields::nobody_text;
 constexpr u64 most_shown_handlers = 3; // in text, of one event
 
 struct Multicast {
-  Address object = 0, method_table = 0;
+  Address object = 0, method_table = 0, list = 0;
   u64 handlers = 0;
 };
 
@@ -61,7 +61,7 @@ public:
         continue;
       parts.push_back(list->array);
       if (list->count >= least)
-        all.push_back({object.address, object.method_table, list->count});
+        all.push_back({object.address, object.method_table, list->array, list->count});
     }
     parts.insert(parts.end(), delegates.begin(), delegates.end());
     return all;
@@ -163,6 +163,7 @@ FoundEvents find_events(const Snapshot &snapshot, u64 least) {
     EventGroup &group = groups[{holders.of(one.object), snapshot.runtime().types().name(one.method_table)}];
     ++group.publishers;
     group.handlers += one.handlers;
+    group.delegates.insert(group.delegates.end(), {one.object, one.list});
     if (one.handlers > group.most) {
       group.most = one.handlers;
       group.largest = one.object;

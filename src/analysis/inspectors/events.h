@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 namespace dnheap {
 
@@ -15,6 +16,7 @@ struct EventGroup {
   u64 target_bytes = 0;
   Address largest = 0; // the delegate with most handlers
   std::unordered_set<Address> targets;
+  std::vector<Address> delegates;                             // one for each publisher, and their invocation lists
   std::map<std::pair<std::string, std::string>, u64> methods; // by method and the target's type
 };
 // By field, as HoldingFields names it, and type of delegate.

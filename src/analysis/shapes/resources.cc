@@ -4,8 +4,10 @@
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/largest_first.h"
+#include "analysis/shapes/process_clock.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
+#include "report/columns_of.h"
 
 #include <algorithm>
 #include <map>
@@ -17,38 +19,44 @@ namespace {
 
 using report::Cell;
 using report::Kind;
+using report::Shown;
 
 struct ResourceGroup {
   u64 count = 0, bytes = 0;
+  u64 first_start = 0; // of the oldest, on the clock of ticks; 0: unknown
   Address example = 0;
 };
 using ResourceKey = std::tuple<std::string, std::string, std::string>; // type, state, field
 using ResourceGroups = std::map<ResourceKey, ResourceGroup>;
 
-report::Table resources_table(const char *name, const ResourceGroups &groups) {
-  report::Table table;
-  table.name = name;
-  table.columns = {{"count", "Count", Kind::count},    {"bytes", "Bytes", Kind::bytes},
-                   {"state", "State", Kind::text},     {"type", "Type", Kind::text},
-                   {"held_by", "Held by", Kind::text}, {"example", "Example", Kind::address}};
-  const auto sorted = largest_first(groups, &ResourceGroup::count);
-  std::vector<report::Row> rows;
-  ResourceGroup sum;
-  for (const auto *one : sorted) {
-    const auto &[type, state, field] = one->first;
-    const ResourceGroup &group = one->second;
-    rows.push_back({group.count, group.bytes, report::text_cell(state), type, field, group.example});
-    sum.count += group.count;
-    sum.bytes += group.bytes;
-    if (rows.size() <= 20)
-      explain_compiled_names(field, table.notes);
+// `clock`: null: the table has no ages.
+report::Table resources_table(const char *name, const ResourceGroups &groups, const ProcessClock *clock) {
+  constexpr ProcessClock::Clock ticks = ProcessClock::Clock::ticks;
+  using G = ResourceGroups::value_type;
+  const std::vector<const G *> sorted = largest_first(groups, &ResourceGroup::count);
+  auto age = [&](const G &g) { return clock->since(ticks, g.second.first_start); };
+  report::ColumnsOf<G> columns = {
+      {{"count", "Count", Kind::count}, [](const G &g) { return g.second.count; }},
+      {{"bytes", "Bytes", Kind::bytes}, [](const G &g) { return g.second.bytes; }},
+      {{"state", "State", Kind::text}, [](const G &g) { return report::text_cell(std::get<1>(g.first)); }}};
+  if (clock) {
+    columns.add({{"age_ms_most", "", Kind::number, Shown::in_data}, [&](const G &g) { return Cell(age(g)); }});
+    columns.add({{"age", "Age", Kind::text, Shown::in_text},
+                 [&](const G &g) { return age(g) ? Cell(age_text(*age(g), false)) : Cell(); }});
   }
-  report::Row total(table.columns.size());
-  total[0] = sum.count;
-  total[1] = sum.bytes;
-  total[3] = total_of(rows.size(), "row");
-  table.total = std::move(total);
-  table.set_rows(std::move(rows));
+  columns.add({{"type", "Type", Kind::text}, [](const G &g) { return std::get<0>(g.first); }});
+  columns.add({{"held_by", "Held by", Kind::text}, [](const G &g) { return std::get<2>(g.first); }});
+  columns.add({{"example", "Example", Kind::address}, [](const G &g) { return g.second.example; }});
+  report::Table table = columns.table(name, "", sorted);
+  ResourceGroup sum;
+  for (const auto &[key, group] : groups)
+    sum.count += group.count, sum.bytes += group.bytes;
+  table.total =
+      total_row(table, {{"count", sum.count}, {"bytes", sum.bytes}, {"type", total_of(sorted.size(), "row")}});
+  for (const G *one : first_of(sorted))
+    explain_compiled_names(std::get<2>(one->first), table.notes);
+  if (clock && std::ranges::any_of(sorted, [&](const G *one) { return age(*one).has_value(); }))
+    table.notes.insert(table.notes.begin(), "Age: of the oldest, since it was made, " + clock->note(ticks));
   return table;
 }
 
@@ -65,6 +73,10 @@ std::map<Address, const ResourceKind *> types_of(const Snapshot &snapshot, std::
     return false;
   });
   return out;
+}
+
+bool have_ages(std::span<const ResourceKind> kinds) {
+  return std::ranges::any_of(kinds, [](const ResourceKind &kind) { return kind.start != nullptr; });
 }
 
 } // namespace
@@ -106,6 +118,9 @@ void add_resources(const Snapshot &snapshot, const char *table, std::span<const 
   FieldReader fields(runtime);
   const std::vector<HeldObject> asked = worth_their_size(snapshot, objects);
   HeldBy holders(snapshot, asked);
+  std::optional<ProcessClock> clock;
+  if (have_ages(kinds))
+    clock.emplace(snapshot);
   ResourceGroups groups;
   std::map<std::string, u64> unknown;
   for (u64 i = 0; i < objects.size(); ++i) {
@@ -121,8 +136,14 @@ void add_resources(const Snapshot &snapshot, const char *table, std::span<const 
     if (group.count++ == 0)
       group.example = object.address;
     group.bytes += asked[i].bytes;
+    if (const StartFunction start_of = types.at(object.method_table)->start) {
+      const u64 start = start_of(fields, object.address);
+      clock->saw(ProcessClock::Clock::ticks, start); // the newest one may be the newest time in the heap
+      if (start && (!group.first_start || start < group.first_start))
+        group.first_start = start;
+    }
   }
-  answer.tables.push_back(resources_table(table, groups));
+  answer.tables.push_back(resources_table(table, groups, clock ? &*clock : nullptr));
   add_unknown_states(unknown, answer);
   const auto most = std::max_element(groups.begin(), groups.end(),
                                      [](const auto &a, const auto &b) { return a.second.count < b.second.count; });

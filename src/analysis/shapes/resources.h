@@ -16,9 +16,13 @@ namespace dnheap {
 // Returns the state in words: "open"; nullopt if the type does not have the fields for it, or they are not in the dump.
 using StateFunction = std::optional<std::string> (*)(FieldReader &fields, const Runtime &runtime, Address object);
 
+// Returns when the object began, on the clock of ticks (process_clock.h); 0: it does not know.
+using StartFunction = u64 (*)(FieldReader &fields, Address object);
+
 struct ResourceKind {
   const char *base = "";         // the name of the type, or of one of its base types
   StateFunction state = nullptr; // null: the kind has no state
+  StartFunction start = nullptr; // null: the kind has no ages
 };
 
 // Returns "disposed" if the field `_disposed`, a bool or an int, is set, else "in use".
@@ -29,7 +33,8 @@ std::optional<std::string> connection_state(FieldReader &fields, const Runtime &
 // Returns the state of an AssemblyLoadContext: "collectible, unloading".
 std::optional<std::string> context_state(FieldReader &fields, const Runtime &runtime, Address context);
 
-// Adds a table of that name. A type that derives from several kinds counts for the first one.
+// Adds a table of that name. A type that derives from several kinds counts for the first one. Ages are shown if one of
+// the kinds has them.
 void add_resources(const Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds,
                    report::Answer &answer);
 

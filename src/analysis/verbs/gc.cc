@@ -3,6 +3,7 @@
 // objects, those in gen0 and gen1; so this verb also answers if no walk is possible.
 #include "analysis/answer_head.h"
 #include "analysis/missing_parts.h"
+#include "analysis/shapes/gc_records.h"
 #include "analysis/shapes/gc_settings.h"
 #include "analysis/verbs/tables/gc_corert.h"
 #include "analysis/verbs/tables/gc_memory_table.h"
@@ -362,6 +363,30 @@ report::Table oom_table(const Gc &gc, const std::vector<OneHeap> &heaps, const G
       .table("oom", "Out of memory", all);
 }
 
+report::Table collections_table(const GcRecords &records) {
+  using R = GcRecord;
+  report::Table table = ColumnsOf<R>{
+      {{"collection", "Number", Kind::count}, &R::collection},
+      {{"generation", "Gen", Kind::number}, &R::generation},
+      {{"concurrent", "Background", Kind::boolean}, &R::is_concurrent},
+      {{"compacting", "Compacts", Kind::boolean}, &R::is_compacting},
+      {{"pause_us", "", Kind::number, Shown::in_data}, &R::pause_us},
+      {{"pause", "Pause", Kind::text, Shown::in_text},
+       [](const R &r) { return fmt::format("{:.2f} ms", static_cast<double>(r.pause_us) / 1000); }},
+      {{"pause_share", "All pauses", Kind::percent}, &R::pause_share},
+      {{"freed_bytes", "Freed", Kind::bytes}, &R::freed},
+      {{"heap_bytes", "Heap", Kind::bytes}, &R::heap},
+      {{"holes_bytes", "Holes", Kind::bytes}, &R::holes},
+      {{"committed_bytes", "Committed", Kind::bytes}, &R::committed},
+      {{"load_percent", "Load", Kind::number},
+       &R::load}}.table("collections", "The last collections, as the GC recorded them", records.list);
+  if (!records.list.empty())
+    table.notes = {"the GC keeps the last one of gen0 or gen1, the last blocking one of gen2, and the last two in the "
+                   "background; All pauses: of the time from the process's start to the end of that collection; Heap, "
+                   "Holes: after it; Load: percent of the machine's or container's memory"};
+  return table;
+}
+
 report::Table problems_table(const Notes &problems) {
   return ColumnsOf<std::string>{{{"problem", "Problem", Kind::text}, [](const std::string &text) { return text; }}}
       .table("problems", "Could not be read", problems.sentences());
@@ -387,6 +412,7 @@ std::vector<report::Table> gc_tables(const Snapshot &snapshot, const GCSettings 
   return {state_table(gc, mechanisms, problems),
           settings_table(settings),
           gc_memory_table(reported, settings),
+          collections_table(find_gc_records(snapshot)),
           heaps_table(heaps),
           generations_table(heaps),
           contexts_table(runtime, heaps, problems),

@@ -49,8 +49,8 @@ bool is_fragmented(const VerdictFacts &f) {
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
 
 std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &holder) {
-  return fmt::format("{} of live memory ({}) is held by {}. One dump does not show whether that grows: dnheap diff of "
-                     "two dumps does.",
+  return fmt::format("{} of live memory ({}) is held by {}. That matters only if it grows, which dnheap diff of "
+                     "two dumps shows.",
                      percent(bytes, f.live), bytes_text(bytes), holder);
 }
 
@@ -65,9 +65,9 @@ std::string harmless_text(const VerdictFacts &f, std::string text) {
   const bool is_of_suspect = is_suspect_of_many(f, f.suspect_elements);
   const bool is_of_holder = f.holder_elements >= least_elements && is_nearly_all(f);
   if (is_of_suspect)
-    text += " But " + may_grow_text(f, f.suspect, suspect_text(f));
+    text += " " + may_grow_text(f, f.suspect, suspect_text(f));
   else if (is_of_holder)
-    text += " But " + may_grow_text(f, f.holder, f.holder_text);
+    text += " " + may_grow_text(f, f.holder, f.holder_text);
   if (is_mostly_waste(f))
     text += (is_of_suspect || is_of_holder ? " " : " But ") + much_waste_text(f);
   return text;

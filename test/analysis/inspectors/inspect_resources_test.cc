@@ -212,6 +212,22 @@ TEST(InspectResources, Http) {
   }
 }
 
+TEST(InspectResources, HttpConnectionsKnowTheirAge) {
+  States s({});
+  const Address connection = s.type("System.Net.Http", "HttpConnection", 0, 4, {"%_creationTickCount", "!_x"}),
+                base = s.type("System.Net.Http", "HttpConnectionBase", 0, 4, {"%_creationTickCount"}),
+                http2 = s.type("System.Net.Http", "Http2Connection", base, 5, {"!_x"}, 2);
+  s.with(connection, {1'000'000}); // no connection, by its base types
+  for (const u64 made : {4'005'000, 4'000'000, 4'003'000})
+    s.with(http2, {made});
+  report::Answer answer = inspected(s.heap, "http");
+  std::vector<TextRow> rows = text_rows_of(answer, "http");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["count"], "3");
+  EXPECT_EQ(rows[0]["age_ms_most"], "5000");
+  EXPECT_EQ(rows[0]["age"], "5 s");
+}
+
 TEST(InspectResources, HttpOfAnotherShape) {
   States s({});
   s.with(s.type("System.Net.Http", "HttpMessageInvoker", 0, 4, {"_handler", "_disposed"}), {0, 0});

@@ -63,8 +63,8 @@ TEST(Verdict, OneOwner) {
   VerdictFacts f = healthy();
   f.suspect = 30 * mib;
   EXPECT_EQ(judge(f).front().text,
-            "50 % of live memory (30.0 MiB) is held by static Shop.Cache._items: List<Order>: 5,000 × Shop.Order. One "
-            "dump does not show whether that grows: dnheap diff of two dumps does.");
+            "50 % of live memory (30.0 MiB) is held by static Shop.Cache._items: List<Order>: 5,000 × Shop.Order. That "
+            "matters only if it grows, which dnheap diff of two dumps shows.");
   EXPECT_TRUE(judge(f).front().is_size_alone); // a table that was loaded once looks the same
   EXPECT_FALSE(judge(healthy()).front().is_size_alone);
 }
@@ -81,8 +81,8 @@ TEST(Verdict, OneHolder) {
   VerdictFacts f = healthy();
   f.holder = 57 * mib, f.holder_text = "the runtime's timers: 5,000 × TimerQueueTimer", f.holder_elements = 5000;
   EXPECT_EQ(judge(f).front().text,
-            "95 % of live memory (57.0 MiB) is held by the runtime's timers: 5,000 × TimerQueueTimer. One dump does "
-            "not show whether that grows: dnheap diff of two dumps does.");
+            "95 % of live memory (57.0 MiB) is held by the runtime's timers: 5,000 × TimerQueueTimer. That matters "
+            "only if it grows, which dnheap diff of two dumps shows.");
   f.holder_elements = 1; // a large buffer is no finding, but is said
   EXPECT_EQ(judge(f).front().text,
             "Nothing shows that this is too much: 60.0 MiB live, 95 % held by the runtime's timers: 5,000 × "
@@ -272,8 +272,8 @@ TEST(Verdict, AnOwnerIsSaidBesideWhatIsHarmless) {
   f.suspect = 40 * mib, f.suspect_elements = 200'000;
   f.suspect_way = "static Shop.Agent.s_next", f.suspect_text = "a chain of 200,000 × Shop.Step, 112 B each";
   const std::string text = judge(f).front().text;
-  EXPECT_NE(text.find("is held by static Shop.Agent.s_next: a chain of 200,000 × Shop.Step, 112 B each. One dump does "
-                      "not show whether that grows"),
+  EXPECT_NE(text.find("is held by static Shop.Agent.s_next: a chain of 200,000 × Shop.Step, 112 B each. That "
+                      "matters only if it grows"),
             text.npos)
       << text;
 }

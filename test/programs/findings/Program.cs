@@ -40,6 +40,16 @@ namespace Shop
         public CancellationTokenRegistration Watch(CancellationToken stopping) => stopping.Register(() => Console.WriteLine(pages.Length));
     }
 
+    sealed class Seat : IEquatable<Seat>
+    {
+        readonly int number, code;
+        public Seat(int number, int code) => (this.number, this.code) = (number, code);
+        public bool Equals(Seat other) => other.number == number;
+        public override bool Equals(object other) => other is Seat seat && Equals(seat);
+        public override int GetHashCode() => code;
+    }
+    sealed class Link { public Link Next; }
+
     sealed class Parcel { public readonly int Number; public readonly byte[] Label = new byte[60]; public Parcel(int number) => Number = number; }
 
     sealed class Depot
@@ -180,6 +190,7 @@ namespace Shop
             }
         }
 
+        // Healthy: the views are in use, and listen as long as they are.
         static void Handlers()
         {
             var feed = new PriceFeed();
@@ -187,18 +198,26 @@ namespace Shop
             for (int i = 0; i < 5000; ++i)
             {
                 var view = new View();
-                kept.Add(view);
                 feed.Changed += view.OnChanged;
                 if (isHealthy)
-                    feed.Changed -= view.OnChanged;
+                    kept.Add(view);
             }
         }
 
         static readonly CancellationTokenSource stop = new();
         static int stopped;
 
+        static async Task Fetch()
+        {
+            using var linked = CancellationTokenSource.CreateLinkedTokenSource(stop.Token);
+            await never.Task;
+        }
+
+        // Healthy: calls in flight have a linked source each, which they dispose of in the end.
         static void Registrations()
         {
+            for (int i = 0; i < 2000 && isHealthy; ++i)
+                _ = Fetch();
             for (int i = 0; i < 3000; ++i)
             {
                 CancellationTokenRegistration registration = stop.Token.Register(() => ++stopped);
@@ -526,6 +545,63 @@ namespace Shop
                 kept.Add(Ask(app, path));
             while (Volatile.Read(ref bank.Waiting) < count)
                 Thread.Sleep(10);
+            if (path == "/fetch")
+                Thread.Sleep(3000); // its calls know how long they wait
+        }
+
+        static int Parse(string text)
+        {
+            try { return int.Parse(text); }
+            catch (FormatException) { return 0; }
+        }
+
+        // No collection, so that all are there. Healthy: a failure is one step of much work.
+        static void Exceptions()
+        {
+            GC.TryStartNoGCRegion(12 << 20);
+            int count = Many(5000, 1200);
+            for (int i = 0; i < count; ++i)
+            {
+                Parse("seven");
+                if (isHealthy)
+                    GC.KeepAlive(new byte[8000]);
+            }
+            try { throw new InvalidOperationException(); } // the runtime holds the last one
+            catch (InvalidOperationException) { }
+        }
+
+        static readonly Dictionary<Seat, string> guests = new();
+
+        static void Chains()
+        {
+            for (int i = 0; i < 3000; ++i)
+                guests.Add(new Seat(i, isHealthy ? i / 4 : 17), "guest");
+        }
+
+        static long worked;
+
+        static void Collect(object collected)
+        {
+            for (int i = 0; i < 60; ++i)
+            {
+                GC.Collect();
+                Thread.Sleep(isHealthy ? 10 : 0);
+            }
+            ((ManualResetEventSlim)collected).Set();
+            for (;;)
+                ++worked;
+        }
+
+        // Healthy: it collects as often, but has little to look at, and time for other things.
+        static void Collections()
+        {
+            Link last = null;
+            for (int i = 0; i < Many(600_000, 1000); ++i)
+                last = new Link { Next = last };
+            kept.Add(last);
+            var collected = new ManualResetEventSlim();
+            new Thread(Collect) { IsBackground = true }.Start(collected);
+            collected.Wait();
         }
 
         static void Main(string[] arguments)
@@ -545,6 +621,9 @@ namespace Shop
                 "exit_blocked:main" => () => Exits.Journal(isHealthy),
                 "exit_blocked:finalizer" => () => Exits.Finalizer(isHealthy),
                 "interned_strings" => Intern,
+                "many_exceptions" => Exceptions,
+                "long_chains" => Chains,
+                "gc_time" => Collections,
                 "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
                 "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
                 "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),

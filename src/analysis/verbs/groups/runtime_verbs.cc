@@ -31,9 +31,11 @@ constexpr Verb runtime_rows[] = {
                 "bookkeeping, why memory ran out the last time, and the settings that the process was started with (by "
                 "environment variables, on Linux only, and runtimeconfig.json). memory_info shows how much memory the "
                 "GC may use, a container's limit among it, and what a collection left, if a result of "
-                "GC.GetGCMemoryInfo() is in gen0 or gen1: the runtime's own code calls it, too. Walks nothing else.",
-     .tables = {"state", "settings", "memory_info", "heaps", "generations", "contexts", "background", "finalization",
-                "internal_roots", "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
+                "GC.GetGCMemoryInfo() is in gen0 or gen1: the runtime's own code calls it, too; collections "
+                "shows the last collections, their pauses, and how much of all time was spent in pauses. Walks nothing "
+                "else.",
+     .tables = {"state", "settings", "memory_info", "collections", "heaps", "generations", "contexts", "background",
+                "finalization", "internal_roots", "mechanisms", "free_regions", "bookkeeping", "oom", "problems"},
      .parts = gc_answer_parts,
      .plan = [](const Question &) { return Plan(Pass::runtime).perhaps(Pass::heap); },
      .answer = answer_gc,
