@@ -48,7 +48,8 @@ enum class Takes : std::uint8_t {
   near,
   from,
   struct_type,
-  no_stacks
+  no_stacks,
+  kind
 };
 
 // Restricts objects to reachable (live) or unreachable (dead) ones.
@@ -68,6 +69,7 @@ struct Question {
   std::optional<Address> near = {}; // only what lies around this address in memory
   std::optional<Address> from = {}; // the object where the path begins, instead of a root
   std::string struct_type = {};     // the type at the subject: a MethodTable's address, or a type's name
+  std::string kind = {};            // only rows of this kind: of handles, roots, locks or threads; of a dump to take
 
   bool no_stacks = false;                        // ignore roots on stacks
   bool all = false;                              // more than the usual: all owners' paths, all threads' stacks, …

@@ -2,6 +2,7 @@
 #include "dnheap/collect.h"
 
 #include "cli/commands.h"
+#include "cli/options/option_table.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/screen.h"
@@ -19,7 +20,10 @@ CollectOptions collect_options(const Options &options, Progress &progress) {
     throw UsageError("--output: the process writes the dump to a file, not to standard output");
   CollectOptions out;
   out.file = options.output;
-  out.kind = options.kind;
+  if (!options.question.kind.empty()) {
+    check_word("--kind", options.question.kind, dump_kinds());
+    out.kind = options.question.kind;
+  }
   out.extract = options.extract;
   out.no_values = options.question.no_values;
   out.open = open_options(options, progress);

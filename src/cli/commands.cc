@@ -50,7 +50,7 @@ const std::vector<Command> &commands() {
                 "runtime at a socket that it has made, where its process cannot be seen. Both work between containers "
                 "that share no more than the socket's folder: then the process writes the dump into that folder, and "
                 "dnheap takes it from there.",
-            .takes = {Takes::no_values},
+            .takes = {Takes::no_values, Takes::kind},
             .tables = {"dump"},
             .needs_process = true,
             .format = "text"},

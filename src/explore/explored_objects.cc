@@ -22,6 +22,16 @@ constexpr u64 most_roots = 100;    // of one object
 constexpr u64 most_steps = 1'000;  // of a path: a longer one shows its first and last steps
 constexpr u64 part_size = 1 << 20;
 
+// True if the type's name is `wanted`, in lower case, or with `whole` false ends in it: "order" in Shop.Order.
+bool is_called(const std::string &type, const std::string &wanted, bool whole) {
+  const std::string name = lower_case(type);
+  if (name == wanted)
+    return true;
+  const std::size_t before = name.size() - wanted.size() - 1;
+  return !whole && name.size() > wanted.size() && name.ends_with(wanted) &&
+         (name[before] == '.' || name[before] == '+');
+}
+
 } // namespace
 
 ExploredObjects::ExploredObjects(const Snapshot &snapshot, ExploredTree &tree, bool values)
@@ -213,6 +223,9 @@ ordered_json ExploredObjects::find(const std::string &text, u64 count) {
   std::vector<std::pair<std::string, Tally>> order(found.begin(), found.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto &a, const auto &b) { return a.second.aligned_bytes > b.second.aligned_bytes; });
+  for (bool whole : {false, true}) // the type that is called so, then those that are called so in some namespace
+    std::stable_partition(order.begin(), order.end(),
+                          [&](const auto &type) { return is_called(type.first, wanted, whole); });
   for (u64 i = 0; i < std::min<u64>(order.size(), count); ++i)
     types.push_back(
         {{"name", order[i].first}, {"objects", order[i].second.count}, {"bytes", order[i].second.aligned_bytes}});

@@ -70,6 +70,11 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
     add([](Question &q) { q.max_bytes = 1000; });
   if (verb.takes.has(Takes::refers_to))
     add([](Question &q) { q.refers_to = "younger"; });
+  if (verb.takes.has(Takes::kind))
+    add([&](Question &q) {
+      const std::string_view name = verb.name;
+      q.kind = name == "threads" ? "background" : name == "locks" ? "monitor" : "pinned";
+    });
   if (verb.takes.has(Takes::near))
     add([&](Question &q) { q.near = v0::Address(shop.orders[3]); });
   if (verb.takes.has(Takes::struct_type))

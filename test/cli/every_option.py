@@ -20,6 +20,7 @@ OF_PROCESSES = {"sample", "collect"}  # see test/real
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3b5000000-0x7ff3b9000000",
           "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "no-findings-of": "deadlock", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",
           "max": "60", "near": "0x7ff3b55996a8", "from": "0x7ff3b55996a8", "refers-to": "younger", "struct": "System.DateTime"}
+KINDS = {"handles": "pinned", "roots": "static", "threads": "background", "locks": "monitor"}
 UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
           "output", "format", "baseline", "color", "full-names", "timeout"}
 
@@ -56,10 +57,11 @@ def subjects(asked, verb):
         return [["list"], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"], ["asynclocals"]]
     if verb == "query":
         return [["select object, value from strings"]]
-    if verb not in ("show", "path"):
+    if verb not in ("show", "path", "memory", "lookup"):
         return [[]]
     (array, method_table), (order, _) = first("System.Int32[]"), first("Shop.Order")
-    return {"show": [[array], [order], [method_table]], "path": [[array], ["Shop.Order"]]}[verb]
+    return {"show": [[array], [order], [method_table]], "path": [[array], ["Shop.Order"]], "memory": [[array]],
+            "lookup": [[order], [method_table], ["Shop.Order"]]}[verb]
 
 
 def options_before(verb, table, folder):
@@ -138,13 +140,16 @@ def check_verb(asked, verb, folder):
             if verb == "path" and name in (("all", "raw", "from", "no-stacks") if of_type else ("sort",)):
                 continue
             values = ({"sort": words_after(text, "columns to sort by (--sort)"), "by": words_after(text, "words for --by")}
-                      .get(name, [VALUES.get(name)]) if takes_value else [None])
-            needed = ["--tree"] if name == "depth" or (verb, name) == ("retained", "raw") else extra
+                      .get(name, [KINDS.get(verb) if name == "kind" else VALUES.get(name)]) if takes_value else [None])
+            if (verb, name) == ("memory", "by"):
+                values = values[:1]  # the others need --values
+            needed = ["--tree"] if name == "depth" or (verb, name) == ("retained", "raw") else \
+                ["--table", "registers"] if (verb, name) == ("stack", "values") else extra
             changed = False
             for value in values:
                 word = [f"--{name}"] if value is None else [f"--{name}", value]
                 changed |= asked.run(verb, *base, *subject, *word, *needed).stdout != plain
-            if not changed and name not in ("all", "no-values") and len(words) == 1 and verb not in WITHOUT_TARGET:
+            if not changed and name not in ("all", "no-values") and (verb, name) != ("memory", "by") and len(words) == 1 and verb not in WITHOUT_TARGET:
                 asked.failed.append(f"{verb} --{name} {values}: changes nothing")
     for name in ("type", "gen", "min", "live", "closure", "tree", "by", "sort", "table", "no-values", "pid", "modules", "raw"):
         if name not in listed:

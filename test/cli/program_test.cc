@@ -70,7 +70,8 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
                "a small core is made from the kinds heap and full: a dump of the kind mini has no heap, and is small");
   expect_error(collect + "--no-values", 2,
                "only the small core can be without values: the process itself writes the dump, with all of them");
-  expect_error("stat core --kind full", 2, "'stat' does not take --kind; these verbs do: collect");
+  expect_error("stat core --kind full", 2,
+               "'stat' does not take --kind; these verbs do: threads, locks, handles, roots, collect");
   // A word cannot send control characters to the terminal.
   expect_error("stat core --top \"$(printf '\\033[31mx')\"", 2, "--top: '?[31mx' is not a number");
 }

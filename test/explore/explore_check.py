@@ -162,6 +162,7 @@ def check_objects(page, dnheap, dump):
     check({"type": "Shop.Cache.SessionCache", "field": "byToken"} in fields, f"fields are found by name: {fields}")
     found = page.json("api/find", text="shop.order", count=3)
     check(len(found["types"]) == 3 and all("Shop.Order" in row["name"] for row in found["types"]), "types are found by name")
+    check(found["types"][0]["name"] == "Shop.Order", f"what is called exactly so comes first: {found['types']}")
     equal(page.json("api/find", text=rows[5]["address"][2:])["objects"][0]["at"], rows[5]["address"], "objects by address")
     equal(page.json("api/find", text=str(int(rows[5]["address"], 16)))["objects"][0]["at"], rows[5]["address"], "objects by decimal address")
     held = verb(dnheap, dump, "report")["tables"]["suspects"][0]["address"]

@@ -87,13 +87,19 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"],
                 [first(dnheap, dump, "System.String"), "--from", first(dnheap, dump, "System.Object[]")]]
+    if verb == "memory":
+        text = first(dnheap, dump, "System.String")
+        return [[text], *([text, "--by", word, "--values"] for word in ("pointers", "bytes", "words", "dwords", "qwords", "chars", "string", "wide_string"))]
+    if verb == "lookup":
+        order = first(dnheap, dump, "Shop.Order")
+        return [[order], [first(dnheap, dump, "Shop.Order", "method_table")], ["Shop.Order"], [hex(int(order, 16) + 8)], ["System.Private.CoreLib.dll"]]
     return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"], ["--by", "size"]],
             "frag": [[], ["--by", "retained"]],
             "inspect": [["list"], [], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"], ["asynclocals"]],
             "waste": [[], ["--live"]],
             "strings": [[], ["--live", "--values"]],
             "retained": [[], ["--tree"], ["--plain"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
-            "stack": [["--roots"], ["--all", "--merge"]],
+            "stack": [["--roots"], ["--all", "--merge"], ["--table", "registers"], ["--table", "registers", "--values"]],
             "diff": [[], ["--interval", "90m"]], "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
 
 

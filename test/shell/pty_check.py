@@ -96,7 +96,13 @@ def check_typing(start):
     answer = shell.answer("dumpheap -stat -type Shop.Order$")
     assert "dnheap runs: stat --type Shop.Order$" in answer and "Shop.Order" in answer, answer
     assert "dnheap runs: " not in shell.answer("dumpheap -stat -type Shop.Order$")
-    assert "did you mean 'dumpheap'?" in shell.answer("dumpheep -stat")
+    # A mistyped word: Enter or y takes what was probably meant.
+    assert "did you mean 'dumpheap'? Enter or y runs: dumpheap -stat --top 1" in shell.answer("dumpheep -stat --top 1")
+    assert "System.Byte[]" in shell.answer("")
+    assert "Enter or y runs: stat --top 1" in shell.answer("stat --tpo 1")
+    assert "System.Byte[]" in shell.answer("y")
+    assert "look at thread 4 from now on" in shell.answer("setthread 4")
+    assert "dnheap runs: stack 4" in shell.answer("clrstack")
     assert "--refers-to" in shell.answer("stat -?")
     assert "-strings" in shell.answer("help dumpheap")
     assert "path ADDR|TYPE|@N" in shell.answer("help")

@@ -1,5 +1,6 @@
 // `handles`: which GC handles exist, of which kinds, and what do they hold? One row per handle, and sums by kind.
 #include "analysis/answer_head.h"
+#include "analysis/filters/kind_filter.h"
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
@@ -33,6 +34,13 @@ private:
 };
 
 Cell text_or_absent(const std::string *text) { return text ? Cell(*text) : Cell(); }
+
+KindFilter kinds_asked(const Question &question, const std::vector<HandleType> &supported) {
+  std::vector<std::string_view> names;
+  for (HandleType type : supported)
+    names.push_back(name_of(type));
+  return {question, names};
+}
 
 // There may be millions of handles: rows are made as they are asked for, unless all are needed for sorting.
 report::Table handles_table(std::vector<HandleData> handles, const Snapshot &snapshot, const Question &question) {
@@ -131,6 +139,8 @@ report::Answer answer_handles(const Snapshot &snapshot, const Question &question
     problems.add(Subject::handles, Effect::numbers, "CoreRT's memory format (NF16) has no data about handles");
   } else {
     supported = gc.get_supported_handle_types();
+    const KindFilter kinds = kinds_asked(question, supported);
+    std::erase_if(supported, [&](HandleType type) { return !kinds.passes(name_of(type)); });
     handles = gc.get_handles(supported, problems);
   }
   std::sort(handles.begin(), handles.end(), [](const HandleData &a, const HandleData &b) {

@@ -1,5 +1,6 @@
 // `locks`: who holds which lock, who waits for whom, and where are deadlocks?
 #include "analysis/answer_head.h"
+#include "analysis/filters/kind_filter.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/thread_waits.h"
@@ -20,10 +21,17 @@ using report::Fact;
 using report::Kind;
 using report::Shown;
 
+std::vector<std::string_view> lock_kinds() {
+  std::vector<std::string_view> out;
+  for (u8 kind = 0; kind <= static_cast<u8>(LockKind::barrier); ++kind)
+    out.emplace_back(name_of(static_cast<LockKind>(kind)));
+  return out;
+}
+
 class LockReport {
 public:
   LockReport(const Snapshot &snapshot, const Question &question)
-      : question_(question), tasks_(snapshot), locks_(find_locks(snapshot)),
+      : question_(question), kinds_(question, lock_kinds()), tasks_(snapshot), locks_(find_locks(snapshot)),
         waits_(find_waits(snapshot, locks_, tasks_)), text_(snapshot.runtime(), tasks_, locks_) {}
 
   const LockSet &locks() const { return locks_; }
@@ -44,7 +52,7 @@ public:
     for (const LockObject &lock : locks_.locks)
       if (question_.all || lock.is_held || !lock.waiting.empty() || lock.waiters || lock.is_abandoned ||
           lock.is_unknown)
-        if (question_.all || !is_inner(lock))
+        if ((question_.all || !is_inner(lock)) && kinds_.passes(name_of(lock.kind)))
           shown.push_back(&lock);
     std::stable_sort(shown.begin(), shown.end(),
                      [](const LockObject *a, const LockObject *b) { return a->waiters > b->waiters; });
@@ -299,6 +307,7 @@ private:
   }
 
   const Question &question_;
+  const KindFilter kinds_;
   Tasks tasks_;
   LockSet locks_;
   ThreadWaits waits_;

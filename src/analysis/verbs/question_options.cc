@@ -162,6 +162,11 @@ constexpr QuestionOption options[] = {
     {"struct", "TYPE", Takes::struct_type,
      "read the address as a struct; TYPE is the address of its MethodTable, or its name if the heap has a boxed one",
      [](const Q &q) { return !q.struct_type.empty(); }, [](Q &q, Label &, Text v) { q.struct_type = v; }, refused},
+    {"kind", "KIND", Takes::kind,
+     "only those of this kind: handles: pinned, weak, …; roots: static, stack, handle, …; locks: monitor, semaphore, "
+     "…; "
+     "threads: background, pool worker, …; collect: the dump's (heap, full, mini, triage)",
+     [](const Q &q) { return !q.kind.empty(); }, [](Q &q, Label &, Text v) { q.kind = v; }, refused},
     {"closure", nullptr, Takes::closure, "also everything that the object reaches, whoever else holds it",
      [](const Q &q) { return q.closure; }, [](Q &q, Label &, Text) { q.closure = true; }},
     {"tree", nullptr, Takes::tree, "the dominator tree, level by level", [](const Q &q) { return q.tree; },
@@ -213,7 +218,8 @@ constexpr QuestionOption options[] = {
      [](const Q &q) { return q.around.has_value(); }, [](Q &q, Label &l, Text v) { q.around = address(l, v); },
      refused},
     {"limit", "N", Takes::limit,
-     "export: at most this many objects, the nearest first (default 100); query: at most this many rows",
+     "export: at most this many objects, the nearest first (default 100); query: at most this many rows; memory: "
+     "so many words or characters",
      [](const Q &q) { return q.limit.has_value(); }, [](Q &q, Label &l, Text v) { q.limit = number(l, v); }},
     {"timeout", "TIME", Takes::timeout, "give up a question in SQL after this time: 90s, 30m, 1.5h (default: never)",
      [](const Q &q) { return q.timeout > 0; }, [](Q &q, Label &l, Text v) { q.timeout = duration(l, v); }},

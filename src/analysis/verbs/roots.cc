@@ -2,6 +2,7 @@
 #include "objects/roots.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/filters/kind_filter.h"
 #include "analysis/filters/type_filter.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
@@ -128,11 +129,22 @@ report::Table roots_table(std::shared_ptr<const Found> found, TypeSystem &types)
   return table;
 }
 
-// Keeps only the roots to objects of the types asked for, for all tables.
-void keep(const TypeFilter &filter, TypeSystem &types, Found &found) {
+KindFilter kinds_asked_of_roots(const Question &question) {
+  std::vector<std::string> names;
+  for (u8 kind = 0; kind < root_kind_count; ++kind)
+    if (static_cast<RootKind>(kind) != RootKind::handle)
+      names.emplace_back(name_of(static_cast<RootKind>(kind)));
+  for (u8 type = 0; type < handle_type_count; ++type)
+    names.push_back(name_of(RootKind::handle) + std::string(":") + name_of(static_cast<HandleType>(type)));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return {question, views};
+}
+
+// Keeps only the roots that pass, for all tables.
+template <class Passes> void keep(Found &found, Passes passes) {
   u64 kept = 0;
   for (u64 i = 0; i < found.types.size(); ++i)
-    if (found.types[i] && filter.passes(types.name(found.types[i]))) {
+    if (passes(found.set.roots[i], found.types[i])) {
       found.set.roots[kept] = found.set.roots[i];
       found.types[kept++] = found.types[i];
     }
@@ -156,7 +168,9 @@ report::Answer answer_roots(const Snapshot &snapshot, const Question &question) 
       types.name(type);
   const TypeFilter filter(snapshot, question);
   if (!filter.everything())
-    keep(filter, types, *found);
+    keep(*found, [&](const Root &, Address type) { return type && filter.passes(types.name(type)); });
+  if (const KindFilter kinds = kinds_asked_of_roots(question); !kinds.everything())
+    keep(*found, [&](const Root &root, Address) { return kinds.passes(kind_text(root)); });
   answer.tables = {kinds_table(*found, index), groups_table(*found, types), roots_table(found, types)};
   filter.add_notes(answer);
   add_root_notes(snapshot, answer);

@@ -8,6 +8,7 @@
 #include "analysis/objects/field_values.h"
 #include "analysis/objects/object_view.h"
 #include "analysis/objects/weak_target.h"
+#include "analysis/threads/task_state.h"
 #include "analysis/verbs/tables/series_table.h"
 #include "analysis/verbs/tables/show_type.h"
 #include "analysis/verbs/verbs.h"
@@ -111,6 +112,8 @@ void add_object_tables(const Snapshot &snapshot, ObjectView &view, ObjectId obje
   auto if_reached = [&](u64 value) { return holding.reached ? Cell(value) : Cell(); };
 
   const std::optional<Address> weak = weak_target(snapshot.runtime(), view.address(object), view.method_table(object));
+  const std::optional<TaskStatus> task =
+      task_status(snapshot.runtime(), view.address(object), view.method_table(object));
   FieldValue value;
   if (question.values)
     value = FieldValues(snapshot.runtime()).whole(view.address(object), view.method_table(object));
@@ -136,7 +139,8 @@ void add_object_tables(const Snapshot &snapshot, ObjectView &view, ObjectId obje
                  {{"weak_target", "", Kind::address}, weak && *weak ? Cell(*weak) : Cell()},
                  {{"entries", "", Kind::count}, fill ? Cell(fill->count) : Cell()},
                  {{"capacity", "", Kind::count}, fill ? Cell(fill->capacity) : Cell()},
-                 {{"call", "", Kind::text}, report::text_cell(call)}});
+                 {{"call", "", Kind::text}, report::text_cell(call)},
+                 {{"task_status", "", Kind::text}, task ? Cell(name_of(*task)) : Cell()}});
   data.shown = Shown::in_data;
 
   std::vector<report::Row> rows;
@@ -162,6 +166,8 @@ void add_object_tables(const Snapshot &snapshot, ObjectView &view, ObjectId obje
                            : ""));
   if (!call.empty())
     fact("call", "of " + call + ", an async method");
+  if (task)
+    fact("status", name_of(*task));
   if (!calls.empty())
     fact("calls", targets > 1 ? count_text(targets) + " targets: " + calls : calls);
   if (weak)

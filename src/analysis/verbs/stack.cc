@@ -5,6 +5,7 @@
 #include "analysis/names/framework_names.h"
 #include "analysis/threads/stack_tree.h"
 #include "analysis/threads/thread_text.h"
+#include "analysis/verbs/tables/registers_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
 #include "base/text.h"
@@ -371,12 +372,13 @@ void add_merged_tables(const std::vector<Stack> &stacks, bool is_named, bool is_
 
 // Asking for a table by name implies its option.
 bool asks_for_references(const Question &question) { return question.references || question.table == "references"; }
+bool asks_for_registers(const Question &question) { return question.table == "registers"; }
 bool asks_for_merged(const Question &question) { return question.merge || question.table == "stacks"; }
 
 } // namespace
 
 Plan plan_stack(const Question &question) {
-  return asks_for_references(question) ? Plan(Pass::index) : Plan(Pass::heap);
+  return asks_for_references(question) || asks_for_registers(question) ? Plan(Pass::index) : Plan(Pass::heap);
 }
 
 report::Answer answer_stack(const Snapshot &snapshot, const Question &question) {
@@ -432,6 +434,12 @@ report::Answer answer_stack(const Snapshot &snapshot, const Question &question) 
   if (asks_for_references(question)) {
     answer.tables.push_back(references_table(snapshot, stacks));
     add_name_notes(snapshot, answer);
+  }
+  if (asks_for_registers(question)) {
+    std::vector<ThreadData> shown;
+    for (const Stack &stack : stacks)
+      shown.push_back(stack.thread);
+    answer.tables.push_back(registers_table(snapshot, shown, question.values));
   }
   if (!problems.empty())
     answer.completeness->notes.add(partly_known_note());

@@ -1,5 +1,6 @@
 // `threads`: which threads are there, where is each one, what does it wait for, and what does it alone keep alive?
 #include "analysis/answer_head.h"
+#include "analysis/filters/kind_filter.h"
 #include "analysis/names/framework_names.h"
 #include "analysis/owners/thread_retained.h"
 #include "analysis/threads/exception_objects.h"
@@ -24,10 +25,14 @@ using report::Kind;
 using report::Shown;
 using report::text_cell;
 
+constexpr std::string_view thread_kinds[] = {"foreground", "background", "pool worker", "STA",
+                                             "unstarted",  "dead",       "waiting"};
+
 class ThreadReport {
 public:
   ThreadReport(const Snapshot &snapshot, const Question &question)
-      : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()), asks_retained_(question.by == "retained") {
+      : runtime_(snapshot.runtime()), framework_(snapshot.assemblies()), asks_retained_(question.by == "retained"),
+        kinds_(question, thread_kinds) {
     Notes notes, of_exceptions;
     threads_ = runtime_.threads(notes);
     for (const Note &note : notes)
@@ -48,6 +53,7 @@ public:
   }
 
   report::Table table() {
+    std::erase_if(stands_, [this](const Stand &stand) { return !passes(stand); });
     if (asks_retained_)
       std::stable_sort(stands_.begin(), stands_.end(),
                        [](const Stand &a, const Stand &b) { return a.retained > b.retained; });
@@ -160,6 +166,14 @@ private:
                        retained != retained_.end() ? retained->second : 0});
   }
 
+  bool passes(const Stand &stand) const {
+    if (kinds_.everything() || (!stand.wait.empty() && kinds_.passes("waiting")))
+      return true;
+    return std::ranges::any_of(thread_kinds, [&](std::string_view kind) {
+      return kinds_.passes(kind) && stand.state.find(kind) != stand.state.npos;
+    });
+  }
+
   // Returns the innermost method of the program itself; empty: the thread runs none.
   std::string own_method(const std::vector<const StackFrame *> &frames) const {
     for (const StackFrame *frame : frames)
@@ -220,6 +234,7 @@ private:
   const Runtime &runtime_;
   const FrameworkNames framework_;
   const bool asks_retained_;
+  const KindFilter kinds_;
   std::vector<ThreadData> threads_;
   std::map<u64, Address> exceptions_; // by the thread's number
   std::map<Address, u64> retained_;

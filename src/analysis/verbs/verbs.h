@@ -16,6 +16,8 @@ report::Answer answer_path(const Snapshot &snapshot, const Question &question);
 report::Answer answer_retained(const Snapshot &snapshot, const Question &question);
 report::Answer answer_segments(const Snapshot &snapshot, const Question &question);
 report::Answer answer_objects(const Snapshot &snapshot, const Question &question);
+report::Answer answer_lookup(const Snapshot &snapshot, const Question &question);
+report::Answer answer_memory(const Snapshot &snapshot, const Question &question);
 report::Answer answer_handles(const Snapshot &snapshot, const Question &question);
 report::Answer answer_gc(const Snapshot &snapshot, const Question &question);
 report::Answer answer_info(const Snapshot &snapshot, const Question &question);

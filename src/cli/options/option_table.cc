@@ -78,14 +78,6 @@ void add_folder(std::vector<std::string> &to, const char *option, std::string_vi
   to.emplace_back(value);
 }
 
-constexpr std::array<std::string_view, 4> dump_kinds = {"heap", "full", "mini", "triage"};
-std::vector<std::string_view> dump_kind_words(const Verb &) { return {dump_kinds.begin(), dump_kinds.end()}; }
-
-void set_kind(Options &options, std::string_view value) {
-  check_word("--kind", value, dump_kinds);
-  options.kind = value;
-}
-
 const Option own_options[] = {
     {"against", 0, "FILE", OnlyOf{"explore"}, "show the growth since this earlier dump, or record",
      [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
@@ -103,8 +95,6 @@ const Option own_options[] = {
      [](Options &o, std::string_view v) { o.again = duration("--again", v); }, Several::refused},
     {"keep", 0, "N", OnlyOf{"watch"}, "keep at most this many cores in the folder; the oldest is removed (default: 3)",
      set_keep, Several::refused},
-    {"kind", 0, "KIND", OnlyOf{"collect"}, "kind of the dump: heap (default), full, mini, triage", set_kind,
-     Several::refused, dump_kind_words},
     {"extract", 0, nullptr, OnlyOf{"collect"}, "make a small core of the dump, and remove the dump",
      [](Options &o, std::string_view) { o.extract = true; }},
     {"listen", 0, "SOCKET", OnlyOf{"collect"},
@@ -214,7 +204,11 @@ void set(Options &options, const Option &option, std::string_view value) {
     option.set(options, value);
 }
 
+std::vector<std::string_view> dump_kinds() { return {"heap", "full", "mini", "triage"}; }
+
 std::vector<std::string_view> words_of_value(const Verb &verb, const Option &option) {
+  if (option.of_question && option.of_question->takes == Takes::kind && verb.name == "collect")
+    return dump_kinds();
   if (option.of_question && option.of_question->takes == Takes::as)
     return verb.as;
   if (option.of_question && option.of_question->words)

@@ -41,6 +41,8 @@ std::span<const Option> option_table();
 void set(Options &options, const Option &option, std::string_view value);
 // Returns the possible values of the option; empty: any value.
 std::vector<std::string_view> words_of_value(const Verb &verb, const Option &option);
+// The kinds of dumps that collect makes.
+std::vector<std::string_view> dump_kinds();
 bool takes(const Verb &verb, const Option &option);
 // True if the verb answers a question; false for commands.
 bool has_answer(const Verb &verb);

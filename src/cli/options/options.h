@@ -37,7 +37,6 @@ struct Options {
   std::vector<std::string> when;     // watch: conditions
   u64 every = 60, again = 0;         // watch: seconds
   u64 keep = 3;                      // watch: files
-  std::string kind = "heap";         // collect: of the dump
   bool extract = false;              // collect: make a small core of it
   std::string listen, connect;       // collect: a socket instead of a process's number
   u64 wait = 300;                    // collect: seconds, for a runtime to connect

@@ -149,7 +149,7 @@ Strings words_of_sos(const std::vector<const SosCommand *> &commands, const Type
       if (verb && option.has_value && option.theirs == line.words.back())
         return values_of(*verb, option.ours.substr(2), known);
     if (command->when.starts_with('-'))
-      options.emplace_back(command->when);
+      options.emplace_back(command->when.substr(0, command->when.find('|')));
     for (const SosOption &option : command->options)
       options.emplace_back(option.theirs);
     if (verb && line.part.starts_with("--"))
@@ -220,6 +220,7 @@ Completion complete(std::string_view before, const KnownNames &known) {
   for (std::string &word : fitting)
     if (seen.insert(word).second)
       once.push_back(std::move(word));
+  std::ranges::stable_partition(once, [&](const std::string &word) { return word == line.part; });
   if (once.size() == 1)
     out.text = quoted_word(once.front(), line.quote, true);
   else if (!once.empty()) {

@@ -9,6 +9,7 @@
 #include "cli/shell/line_editor.h"
 #include "cli/shell/seen_addresses.h"
 #include "cli/shell/sos.h"
+#include "cli/shell/suggestion.h"
 #include "dnheap/error.h"
 #include "dnheap/program.h"
 #include "dnheap/text.h"
@@ -24,6 +25,7 @@
 #include <memory>
 #include <new>
 #include <set>
+#include <utility>
 
 namespace dnheap::cli {
 
@@ -159,17 +161,17 @@ private:
     return line;
   }
 
-  int guarded(const std::string &line) {
+  int guarded(const std::string &typed) {
+    const std::optional<std::string> proposed = std::exchange(suggested_, std::nullopt);
+    const std::string line = proposed && accepts_suggestion(typed, prompts_) ? *proposed : typed;
     try {
       if (progress_->now().is_cancelled)
         open(); // a cancelled Progress stays cancelled
       return answer(line);
     } catch (const UsageError &error) {
-      say(error.what());
-      return 2;
+      return say_and_propose(line, error.what(), 2);
     } catch (const NotFound &error) {
-      say(error.what());
-      return 5;
+      return say_and_propose(line, error.what(), 5);
     } catch (const Interrupted &) {
       say("interrupted");
       return 130;
@@ -179,6 +181,13 @@ private:
       say(error.what());
     }
     return 3;
+  }
+
+  // Keeps the line that was probably meant, for the next one to accept.
+  int say_and_propose(const std::string &line, const std::string &error, int code) {
+    suggested_ = suggested_line(line, error);
+    say(error + (suggested_ && prompts_ ? " Enter or y runs: " + *suggested_ : ""));
+    return code;
   }
 
   int answer(const std::string &text) {
@@ -197,11 +206,27 @@ private:
       asked.erase(asked.begin() + 1);
     if (const std::optional<std::string> help = help_for(asked))
       return write_text(*help, line);
-    const std::vector<std::string> words = our_words(asked);
+    if (const std::optional<std::string> thread = thread_set_by(asked))
+      return set_thread(*thread);
+    if (const std::optional<std::string> text_of_shell = sos_text(asked))
+      return write_text(*text_of_shell, line);
+    const std::vector<std::string> words = our_words(asked, thread_);
     check_verb(words[0]);
     if (words != asked && !sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
       say("dnheap runs: " + spelled(words));
     return ask_and_write(parsed(words), line);
+  }
+
+  // The thread must exist: it throws NotFound otherwise.
+  int set_thread(const std::string &thread) {
+    Question question;
+    question.subject = thread;
+    question.top = 1;
+    ask(*snapshot_, "stack", question);
+    thread_ = thread;
+    if (prompts_)
+      say("clrstack, dumpstackobjects and registers look at thread " + thread + " from now on");
+    return 0;
   }
 
   // Returns the words as they can be typed.
@@ -433,7 +458,9 @@ private:
   std::optional<Snapshot> snapshot_;
   std::optional<Options> last_;
   std::set<std::string> told_;
-  std::vector<std::string> types_; // for TAB
+  std::string thread_;                   // the current one; empty: none was set
+  std::optional<std::string> suggested_; // what the last line may have been meant to be
+  std::vector<std::string> types_;       // for TAB
   SeenAddresses seen_;
   bool prompts_ = false;
   int worst_ = 0;

@@ -12,127 +12,22 @@ namespace dnheap::cli {
 
 namespace {
 
-using SosOptions = std::vector<SosOption>;
-
-const SosOptions &of_objects() {
-  static const SosOptions all = {{"-type", "--type", true}, {"-mt", "--type-exact", true},
-                                 {"-min", "--min", true},   {"-max", "--max", true},
-                                 {"-live", "--live"},       {"-dead", "--dead"},
-                                 {"-gen", "--gen", true},   {"-short", "--format addresses"}};
-  return all;
+// Every command by each of its names.
+std::vector<SosCommand> all_names() {
+  std::vector<SosCommand> out;
+  for (const std::span<const SosCommand> table : {sos_heap_commands(), sos_process_commands()})
+    for (const SosCommand &command : table) {
+      out.push_back(command);
+      for (std::string_view name : words_of(command.also)) {
+        out.push_back(command);
+        out.back().name = name;
+      }
+    }
+  return out;
 }
-
-const std::vector<SosCommand> &long_commands() {
-  static constexpr std::string_view range = "[START [END]]";
-  static const std::vector<SosCommand> all = {
-      {"dumpheap", "-stat", "stat", range, of_objects()},
-      {"dumpheap", "-strings", "strings --values", "", {{"-live", "--live"}, {"-dead", "--dead"}}},
-      {"dumpheap", "", "objects", range, of_objects()},
-      {"gcroot", "", "path", "ADDR", {{"-all", "--all"}, {"-nostacks", "--no-stacks"}}},
-      {"pathto", "", "path $2 --from $1", "FROM TO"},
-      {"objsize", "", "show --closure --table object", "ADDR"},
-      {"dumpobj", "", "show --values", "ADDR", {{"-nofields", "--table object"}}},
-      {"dumparray",
-       "",
-       "show --values",
-       "ADDR",
-       {{"-length", "--top", true},
-        {"-details", ""},
-        {"-nofields", ""},
-        {"-start", "", true, "elements are always listed from the first one on; -length limits their number"}}},
-      {"dumpvc", "", "show $2 --struct $1 --values", "MT ADDR"},
-      {"dumpmt", "", "show", "MT", {{"-md", "", false, "methods are not listed; dumpmt without it shows the type"}}},
-      {"dumpobjgcrefs", "", "show --table references", "ADDR"},
-      {"gcwhere", "", "show --table object", "ADDR"},
-      {"listnearobj", "", "objects --near $1", "ADDR"},
-      {"dumpgen",
-       "",
-       "stat --gen $1",
-       "GEN",
-       {{"-type", "--type", true}, {"-mt", "--type-exact", true}, {"-stat", ""}}},
-      {"sizestats", "", "objects --by size"},
-      {"ephrefs", "", "stat --refers-to younger"},
-      {"ephtoloh", "", "stat --gen gen0 --refers-to loh"},
-      {"eeheap", "-gc", "segments"},
-      {"eeheap", "", "account", "", {{"-loader", ""}}},
-      {"gcheapstat", "", "segments --table generations"},
-      {"gchandles", "", "handles", "", {{"-stat", "--table kinds"}}},
-      {"finalizequeue",
-       "",
-       "inspect finalizers",
-       "",
-       {{"-stat", ""},
-        {"-detail", ""},
-        {"-short", "", false,
-         "objects are summed by type here, each type with an example; objects --type-exact NAME lists all objects of a "
-         "type"}}},
-      {"verifyheap", "", "verify"},
-      {"analyzeoom", "", "gc --table oom"},
-      {"eeversion", "", "info"},
-      {"clrmodules", "", "info --table assemblies"},
-      {"modules", "", "info --table images"},
-      {"threads", "-special", "", "", {}, "threads that never ran managed code are not listed; threads lists the rest"},
-      {"clrthreads",
-       "-special",
-       "",
-       "",
-       {},
-       "threads that never ran managed code are not listed; threads lists the rest"},
-      {"clrthreads", "", "threads"},
-      {"clrstack",
-       "",
-       "stack",
-       "[THREAD]",
-       {{"-all", "--all"}, {"-a", "--roots"}, {"-l", "--roots"}, {"-p", "--roots"}, {"-f", ""}}},
-      {"dumpstackobjects", "", "stack --roots", "[THREAD]"},
-      {"parallelstacks", "", "stack --all --merge", "", {{"-a", ""}}},
-      {"pe", "ADDR", "exceptions --values", "ADDR"},
-      {"pe", "", "exceptions --values"},
-      {"printexception", "ADDR", "exceptions --values", "ADDR"},
-      {"printexception", "", "exceptions --values"},
-      {"dumpexceptions", "", "exceptions --values"},
-      {"syncblk", "", "locks", "", {{"-all", ""}}},
-      {"threadpool", "", "async --table pool"},
-      {"threadpoolqueue", "", "async --table queued"},
-      {"dumpasync", "", "async", "", {{"-stats", ""}, {"-coalesce", ""}}},
-      {"timerinfo", "", "inspect timers"},
-      {"dumphttp", "", "inspect http"},
-      {"dumprequests", "", "inspect requests"},
-      {"setthread", "", "", "", {}, "there is no current thread here: stack THREAD shows the stack of one"},
-      {"name2ee", "", "", "", {}, "write the type's name itself: objects --type-exact NAME, path NAME"},
-      {"dumpmodule", "", "", "", {}, "info --table images lists the modules; their contents are not shown"},
-      {"dumpdomain", "", "", "", {}, "info --table assemblies lists what is loaded"},
-      {"dumpil", "", "", "", {}, "code is not shown here"},
-      {"clru", "", "", "", {}, "code is not shown here"},
-      {"u", "", "", "", {}, "code is not shown here"},
-      {"dumpmd", "", "", "", {}, "code is not shown here; stack names the methods"},
-      {"dumpclass", "", "", "", {}, "dumpmt shows a type, objects --type-exact its objects"},
-      {"traverseheap", "", "", "", {}, "export --as gcdump, heapsnapshot or ndjson writes the heap for other tools"},
-      {"ip2md", "", "", "", {}, "code is not shown here; stack names the methods"},
-  };
-  return all;
-}
-
-// Short names. Each is listed as a command of its own, after the long one.
-constexpr std::pair<std::string_view, std::string_view> short_names[] = {
-    {"do", "dumpobj"},       {"da", "dumparray"},         {"lno", "listnearobj"},
-    {"fq", "finalizequeue"}, {"vh", "verifyheap"},        {"ao", "analyzeoom"},
-    {"lm", "modules"},       {"dso", "dumpstackobjects"}, {"pstacks", "parallelstacks"},
-    {"tp", "threadpool"},    {"tpq", "threadpoolqueue"},  {"ti", "timerinfo"}};
 
 const std::vector<SosCommand> &all_commands() {
-  static const std::vector<SosCommand> all = [] {
-    std::vector<SosCommand> out;
-    for (const SosCommand &command : long_commands()) {
-      out.push_back(command);
-      for (const auto &[name, of] : short_names)
-        if (of == command.name) {
-          out.push_back(command);
-          out.back().name = name;
-        }
-    }
-    return out;
-  }();
+  static const std::vector<SosCommand> all = all_names();
   return all;
 }
 
@@ -155,6 +50,60 @@ bool takes_word(std::string_view word) {
 
 bool has_places(const SosCommand &command) { return command.ours.find('$') != command.ours.npos; }
 
+// "-v|--value" → {"-v", "--value"}; options alone: "ADDR" and the like stand for any argument.
+std::vector<std::string> options_in(std::string_view when) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < when.size();) {
+    const std::size_t end = std::min(when.find('|', at), when.size());
+    if (is_option(when.substr(at, end - at)))
+      out.push_back(lower(when.substr(at, end - at)));
+    at = end + 1;
+  }
+  return out;
+}
+
+bool is_when(const SosCommand &command, const std::string &word) {
+  const std::vector<std::string> options = options_in(command.when);
+  return std::ranges::find(options, lower(word)) != options.end();
+}
+
+const SosOption *find_option(const SosCommand &command, const std::string &word) {
+  for (const SosOption &option : command.options) {
+    const std::vector<std::string_view> also = words_of(option.also);
+    const auto is_so = [&](std::string_view spelling) { return lower(spelling) == lower(word); };
+    if (is_so(option.theirs) || std::ranges::any_of(also, is_so))
+      return &option;
+  }
+  return nullptr;
+}
+
+// "-min:85000" and "-min=85000" are "-min" "85000", as in dotnet-dump.
+std::vector<std::string> with_values_apart(const SosCommand &command, const std::vector<std::string> &words) {
+  std::vector<std::string> out;
+  for (const std::string &word : words) {
+    const std::size_t at = is_option(word) ? word.find_first_of(":=") : word.npos;
+    const SosOption *option = at == word.npos ? nullptr : find_option(command, word.substr(0, at));
+    if (option && option->has_value) {
+      out.push_back(word.substr(0, at));
+      out.push_back(word.substr(at + 1));
+    } else {
+      out.push_back(word);
+    }
+  }
+  return out;
+}
+
+[[noreturn]] void refuse_option(const SosCommand &command, const std::string &word) {
+  std::vector<std::string_view> names;
+  for (const SosOption &one : command.options)
+    names.push_back(one.theirs);
+  std::string known;
+  for (std::string_view name : names)
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  throw UsageError(std::string(command.name) + ": '" + word + "' is not understood here" + did_you_mean(word, names) +
+                   (known.empty() ? "" : "; the options known here: " + known));
+}
+
 // SOS' MethodTables are hexadecimal without a prefix; here such a word might be a name.
 std::string with_prefix(const std::string &number) {
   const bool is_bare = number.find_first_not_of("0123456789abcdefABCDEF`") == number.npos;
@@ -164,48 +113,48 @@ std::string with_prefix(const std::string &number) {
 // The parts of a SOS line.
 struct Said {
   std::vector<std::string> arguments, options; // options translated to ours
-  bool when = false;                           // the line has the word SosCommand::when
 };
 
-Said said(const SosCommand &command, const std::vector<std::string> &words) {
-  Said out;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string &word = words[i];
-    if (!is_option(word)) {
-      out.arguments.push_back(word);
-      continue;
-    }
-    if (word.starts_with("--")) { // ours
-      out.options.push_back(word);
-      if (takes_word(word) && i + 1 < words.size())
-        out.options.push_back(words[++i]);
-      continue;
-    }
-    const std::string small = lower(word);
-    if (small == command.when) {
-      out.when = true;
-      continue;
-    }
-    const auto option = std::ranges::find(command.options, small, &SosOption::theirs);
-    if (option == command.options.end()) {
-      std::string known;
-      for (const SosOption &one : command.options)
-        known += (known.empty() ? "" : ", ") + std::string(one.theirs);
-      throw UsageError(std::string(command.name) + ": " + word + " is not understood here" +
-                       (known.empty() ? "" : "; the options known here: " + known));
-    }
-    if (!option->instead.empty())
-      throw UsageError(std::string(command.name) + ": " + word + ": " + std::string(option->instead));
-    for (std::string_view ours : words_of(option->ours))
-      out.options.emplace_back(ours);
-    if (!option->has_value)
-      continue;
-    if (i + 1 == words.size())
-      throw UsageError(std::string(command.name) + ": " + word + " needs a value");
-    const std::string &value = words[++i];
-    out.options.push_back(option->theirs == "-mt" ? with_prefix(value) : value);
+// SOS calls frozen segments "foh".
+std::string generation(const std::string &word) { return lower(word) == "foh" ? "frozen" : word; }
+
+std::string translated_value(const SosOption &option, const std::string &value) {
+  return option.theirs == "-mt" ? with_prefix(value) : option.ours == "--gen" ? generation(value) : value;
+}
+
+// Translates the option at words[i], and moves i to its value if it has one.
+void add_option(const SosCommand &command, const std::vector<std::string> &words, std::size_t &i, Said &to) {
+  const std::string &word = words[i];
+  const SosOption *option = find_option(command, word);
+  if (!option && word.starts_with("--")) { // ours
+    to.options.push_back(word);
+    if (takes_word(word) && i + 1 < words.size())
+      to.options.push_back(words[++i]);
+    return;
   }
-  out.when |= command.when == "ADDR" && !out.arguments.empty();
+  if (!option)
+    refuse_option(command, word);
+  if (!option->instead.empty())
+    throw UsageError(std::string(command.name) + ": " + word + ": " + std::string(option->instead));
+  for (std::string_view ours : words_of(option->ours))
+    to.options.emplace_back(ours);
+  if (!option->has_value)
+    return;
+  if (i + 1 == words.size())
+    throw UsageError(std::string(command.name) + ": " + word + " needs a value");
+  ++i;
+  if (!option->ours.empty())
+    to.options.push_back(translated_value(*option, words[i]));
+}
+
+Said said(const SosCommand &command, const std::vector<std::string> &typed) {
+  const std::vector<std::string> words = with_values_apart(command, typed);
+  Said out;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (!is_option(words[i]))
+      out.arguments.push_back(words[i]);
+    else if (!is_when(command, words[i]))
+      add_option(command, words, i, out);
   return out;
 }
 
@@ -213,13 +162,9 @@ bool fits(const SosCommand &command, const std::vector<std::string> &words) {
   if (command.when.empty())
     return true;
   if (is_option(command.when))
-    return std::any_of(words.begin() + 1, words.end(),
-                       [&](const std::string &word) { return lower(word) == command.when; });
-  return words.size() > 1 && !is_option(words[1]);
+    return std::any_of(words.begin() + 1, words.end(), [&](const std::string &word) { return is_when(command, word); });
+  return !said(command, words).arguments.empty();
 }
-
-// SOS calls frozen segments "foh".
-std::string generation(std::string word) { return lower(word) == "foh" ? "frozen" : word; }
 
 void add_range(const SosCommand &command, const std::vector<std::string> &arguments, std::vector<std::string> &out) {
   if (arguments.empty())
@@ -230,14 +175,82 @@ void add_range(const SosCommand &command, const std::vector<std::string> &argume
   out.push_back(arguments[0] + "-" + (arguments.size() > 1 ? arguments[1] : "ffffffffffffffff"));
 }
 
+[[noreturn]] void refuse_arguments(const SosCommand &command) {
+  throw UsageError(std::string(command.name) + " takes " + std::string(command.arguments));
+}
+
+// Returns the words behind "sos" and "ext", as in dotnet-dump and debuggers. There "da" shows memory in the former, and
+// an array in the latter: with "!" or an option of dumparray it is that.
+std::vector<std::string> meant(std::vector<std::string> words) {
+  while (words.size() > 1 && (lower(words[0]) == "sos" || lower(words[0]) == "ext"))
+    words.erase(words.begin());
+  if (words.empty() || (lower(words[0]) != "da" && lower(words[0]) != "!da"))
+    return words;
+  const std::string of_array[] = {"-start", "-length", "-details", "-nofields"};
+  if (words[0][0] == '!' || std::ranges::any_of(words, [&](const std::string &word) {
+        return std::ranges::find(of_array, lower(word)) != std::end(of_array);
+      }))
+    words[0] = "dumparray";
+  return words;
+}
+
+// Returns null if the words are none of SOS'.
+const SosCommand *command_of(const std::vector<std::string> &words) {
+  if (words.empty())
+    return nullptr;
+  const std::vector<const SosCommand *> called = sos_commands_called(words[0]);
+  const auto at = std::ranges::find_if(called, [&](const SosCommand *command) { return fits(*command, words); });
+  return at == called.end() ? nullptr : *at;
+}
+
+// Puts arguments into the places of a word of ours: "$1-$2".
+std::string with_values(const SosCommand &command, std::string_view word, const std::vector<std::string> &arguments) {
+  std::string out;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word[i] != '$') {
+      out += word[i];
+      continue;
+    }
+    const std::size_t place = static_cast<std::size_t>(word[++i] - '1');
+    if (place >= arguments.size())
+      refuse_arguments(command);
+    out += command.arguments == "GEN" ? generation(arguments[place]) : arguments[place];
+  }
+  return out;
+}
+
+bool has(const std::vector<std::string> &words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
 // Returns "path TO --from FROM".
 std::string with_arguments(const SosCommand &command) {
-  const std::vector<std::string_view> arguments = words_of(command.arguments);
+  std::vector<std::string> names;
+  for (std::string_view name : words_of(command.arguments))
+    names.emplace_back(name);
   std::string out;
   for (std::string_view word : words_of(command.ours))
-    out += (out.empty() ? "" : " ") +
-           std::string(word[0] == '$' ? arguments.at(static_cast<std::size_t>(word[1] - '1')) : word);
+    out += (out.empty() ? "" : " ") + with_values(command, word, names);
   return out;
+}
+
+// "dumpheap -stat"
+std::string theirs_of(const SosCommand &command) {
+  std::string out(command.name);
+  if (!command.when.empty())
+    out += " " + std::string(command.when.substr(0, command.when.find('|')));
+  return out;
+}
+
+// "gcheapstat -inclUnrooted|-iu"
+std::string with_all_options(const SosCommand &command) {
+  return std::string(command.name) + (command.when.empty() ? "" : " ") + std::string(command.when);
+}
+
+std::string ours_of(const SosCommand &command) {
+  return command.says           ? "an answer of the shell"
+         : command.ours.empty() ? "the thread that other commands look at"
+                                : with_arguments(command);
 }
 
 } // namespace
@@ -253,51 +266,65 @@ std::vector<const SosCommand *> sos_commands_called(std::string_view word) {
   return out;
 }
 
-std::vector<std::string> our_words(const std::vector<std::string> &words) {
-  if (words.empty())
-    return words;
-  if (words.size() > 1 && (lower(words[0]) == "sos" || lower(words[0]) == "ext")) // as in dotnet-dump and debuggers
-    return our_words({words.begin() + 1, words.end()});
-  const std::vector<const SosCommand *> called = sos_commands_called(words[0]);
-  const auto at = std::ranges::find_if(called, [&](const SosCommand *command) { return fits(*command, words); });
-  if (at == called.end()) {
+std::vector<std::string> our_words(const std::vector<std::string> &typed, const std::string &thread) {
+  const std::vector<std::string> words = meant(typed);
+  const SosCommand *command = command_of(words);
+  if (!command) {
     std::vector<std::string> out = words; // may be one of our verbs, with SOS' "!"
-    out[0].erase(0, out[0].starts_with('!'));
+    if (!out.empty())
+      out[0].erase(0, out[0].starts_with('!'));
     return out;
   }
-  const SosCommand &command = **at;
-  if (!command.instead.empty())
-    throw UsageError(std::string(command.name) + ": " + std::string(command.instead));
-  const Said found = said(command, words);
+  const Said found = said(*command, words); // an option has a sentence of its own
+  if (!command->instead.empty())
+    throw UsageError(std::string(command->name) + ": " + std::string(command->instead));
+  if (command->ours.empty())
+    refuse_arguments(*command);
   std::vector<std::string> out;
-  for (std::string_view word : words_of(command.ours)) {
-    if (word[0] != '$') {
-      out.emplace_back(word);
-      continue;
-    }
-    const std::size_t place = static_cast<std::size_t>(word[1] - '1');
-    if (place >= found.arguments.size())
-      throw UsageError(std::string(command.name) + " takes " + std::string(command.arguments));
-    out.push_back(command.arguments == "GEN" ? generation(found.arguments[place]) : found.arguments[place]);
-  }
-  if (has_places(command) && found.arguments.size() > words_of(command.arguments).size())
-    throw UsageError(std::string(command.name) + " takes " + std::string(command.arguments));
-  if (command.arguments.starts_with("[START"))
-    add_range(command, found.arguments, out);
-  else if (!has_places(command))
+  for (std::string_view word : words_of(command->ours))
+    out.push_back(with_values(*command, word, found.arguments));
+  if (has_places(*command) && found.arguments.size() > words_of(command->arguments).size())
+    refuse_arguments(*command);
+  if (command->arguments.starts_with("[START"))
+    add_range(*command, found.arguments, out);
+  else if (!has_places(*command))
     out.insert(out.begin() + 1, found.arguments.begin(), found.arguments.end());
+  if (command->arguments == "[THREAD]" && found.arguments.empty() && !thread.empty() && !has(found.options, "--all"))
+    out.insert(out.begin() + 1, thread);
   out.insert(out.end(), found.options.begin(), found.options.end());
   return out;
 }
 
+std::optional<std::string> thread_set_by(const std::vector<std::string> &typed) {
+  const std::vector<std::string> words = meant(typed);
+  const std::string name = words.empty() ? "" : lower(words[0]);
+  if (name != "setthread" && name != "threads")
+    return std::nullopt;
+  const SosCommand &command = *sos_commands_called("setthread").front();
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (name == "threads" && is_option(words[i]) && !find_option(command, words[i]))
+      return std::nullopt; // our verb, with options of ours
+  const Said found = said(command, words);
+  if (name == "threads" && found.arguments.empty())
+    return std::nullopt;
+  if (found.arguments.size() != 1)
+    refuse_arguments(command);
+  return found.arguments[0];
+}
+
+std::optional<std::string> sos_text(const std::vector<std::string> &typed) {
+  const std::vector<std::string> words = meant(typed);
+  const SosCommand *command = command_of(words);
+  if (!command || !command->says)
+    return std::nullopt;
+  return command->says(said(*command, words).arguments);
+}
+
 std::string sos_help() {
   std::string out = "SOS commands and their dnheap equivalents; doc/sos.md says where answers differ:\n";
-  for (const SosCommand &command : all_commands()) {
-    const std::string theirs =
-        std::string(command.name) + (command.when.empty() ? "" : " " + std::string(command.when));
+  for (const SosCommand &command : all_commands())
     if (command.instead.empty())
-      out += fmt::format("  {:<22}{}\n", theirs, with_arguments(command));
-  }
+      out += fmt::format("  {:<26}{}\n", theirs_of(command), ours_of(command));
   return out;
 }
 
@@ -305,16 +332,16 @@ std::string sos_help(std::string_view word) {
   std::string out;
   for (const SosCommand *command : sos_commands_called(word)) {
     if (!command->instead.empty()) {
-      out += fmt::format("{}: {}\n", command->name, command->instead);
+      out += fmt::format("{}: {}\n", theirs_of(*command), command->instead);
       continue;
     }
     const bool is_argument = command->when == command->arguments;
-    std::string theirs(command->name);
-    for (std::string_view part : {command->when, is_argument ? std::string_view() : command->arguments})
-      theirs += part.empty() ? "" : " " + std::string(part);
-    out += fmt::format("{} is here: {}\n", theirs, with_arguments(*command));
+    const std::string arguments =
+        is_argument || command->arguments.empty() ? "" : " " + std::string(command->arguments);
+    out += fmt::format("{}{} is here: {}\n", with_all_options(*command), arguments, ours_of(*command));
     for (const SosOption &option : command->options)
-      out += fmt::format("  {:<12}{}\n", option.theirs,
+      out += fmt::format("  {:<24} {}\n",
+                         std::string(option.theirs) + (option.also.empty() ? "" : " ") + std::string(option.also),
                          !option.instead.empty() ? option.instead
                          : option.ours.empty()   ? "always so"
                                                  : option.ours);

@@ -1,6 +1,7 @@
-// Translates SOS' commands, as users of `dotnet-dump analyze` type them, to our verbs and options. A table; a µs; any
-// thread.
+// Translates SOS' commands, as users of `dotnet-dump analyze` type them, to our verbs and options. Two tables, from
+// which doc/sos.md is made, too (test/shell/sos_doc_test.py --write); a µs; any thread.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,28 +10,46 @@
 namespace dnheap::cli {
 
 struct SosOption {
-  std::string_view theirs, ours; // "-type", "--type"; ours empty: always the case here
+  std::string_view theirs;
+  std::string_view ours = {}; // "--type"; empty: always the case here
   bool has_value = false;
   std::string_view instead = {}; // a sentence; set if dnheap has nothing like it
+  std::string_view also = {};    // other spellings: "--type -t"
 };
 
 struct SosCommand {
   std::string_view name;
-  std::string_view when;               // only with this option, or with an argument ("ADDR"); empty: always
-  std::string_view ours;               // "$1" stands for the first argument; without any, arguments are appended
+  std::string_view also = {};          // its other names: "do"
+  std::string_view when = {};          // only with this option, or with an argument ("ADDR"); empty: always
+  std::string_view ours = {};          // "$1" stands for the first argument; without any, arguments are appended
   std::string_view arguments = {};     // their names in messages: "FROM TO"
   std::vector<SosOption> options = {}; // further options
   std::string_view instead = {};       // a sentence; set if dnheap has nothing like it
+  std::string_view differs = {};       // for doc/sos.md: in what the answer is another
+  // An answer of the shell's own, which needs no dump; null: `ours` says what is asked.
+  std::string (*says)(const std::vector<std::string> &arguments) = nullptr;
 };
 
-// Returns all commands by name; among equal names the first that fits counts.
+// The tables: what looks at objects and memory, and what looks at the process.
+std::span<const SosCommand> sos_heap_commands();
+std::span<const SosCommand> sos_process_commands();
+
+// Returns all commands by name, also by their other names; among equal names the first that fits counts.
 std::span<const SosCommand> sos_commands();
 // Returns the commands with a typed name: "!DumpHeap"; empty: there is none.
 std::vector<const SosCommand *> sos_commands_called(std::string_view word);
 
-// Translates SOS' words to ours, "!DumpHeap -stat" → "stat"; other words pass unchanged. Throws UsageError that names
-// missing arguments, an unknown option, or what to ask instead if there is nothing like it.
-std::vector<std::string> our_words(const std::vector<std::string> &words);
+// Translates SOS' words to ours, "!DumpHeap -stat" → "stat"; other words pass unchanged. `thread`: the current one, for
+// commands that look at a thread; empty: none. Throws UsageError that names missing arguments, an unknown option, or
+// what to ask instead if there is nothing like it.
+std::vector<std::string> our_words(const std::vector<std::string> &words, const std::string &thread = "");
+
+// Returns the thread that the words make the current one: "setthread 7", "threads -t 0x4c76"; nullopt: they ask for
+// something else.
+std::optional<std::string> thread_set_by(const std::vector<std::string> &words);
+// Returns what the shell itself answers: "threadstate 20020"; nullopt: the words ask for something else. Throws
+// UsageError.
+std::optional<std::string> sos_text(const std::vector<std::string> &words);
 
 // Lists all of them with their meaning here, a line each; the second lists one, with its options.
 std::string sos_help();

@@ -31,6 +31,11 @@ bool offers(const Completion &found, const std::string &word) {
   return std::ranges::find(found.choices, word) != found.choices.end();
 }
 
+TEST(Completion, WhatIsTypedInFullComesFirst) {
+  const Completion found = complete("path Shop.Order", {[] { return Strings{"Shop.OrderLine", "Shop.Order"}; }, {}});
+  EXPECT_EQ(found.choices, (Strings{"Shop.Order", "Shop.OrderLine"}));
+}
+
 TEST(Completion, Verbs) {
   EXPECT_EQ(line("sta"), "sta");
   EXPECT_EQ(at("sta").choices, (Strings{"stat", "stack"}));

@@ -44,10 +44,71 @@ TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"da", "-length", "3", "-details", "-nofields", "7f00"}), "show 7f00 --values --top 3");
   EXPECT_EQ(ours({"gcroot", "-nostacks", "7f00"}), "path 7f00 --no-stacks");
   EXPECT_EQ(ours({"eeheap", "-gc"}), "segments");
-  EXPECT_EQ(ours({"eeheap", "-loader"}), "account");
+  EXPECT_EQ(ours({"eeheap", "-loader"}), "account --table loaders");
   EXPECT_EQ(ours({"threads"}), "threads");
   EXPECT_EQ(ours({"pe"}), "exceptions --values");
   EXPECT_EQ(ours({"pe", "7f00"}), "exceptions 7f00 --values");
+  EXPECT_EQ(ours({"pe", "-lines", "7f00"}), "exceptions 7f00 --values");
+  EXPECT_EQ(ours({"dumpheap", "-thinlock", "-stat"}), "locks --kind thin_lock");
+  EXPECT_EQ(ours({"dumpheap", "-stat", "-bycount"}), "stat --sort count");
+  EXPECT_EQ(ours({"gchandles", "-type", "WeakShort"}), "handles --kind WeakShort");
+  EXPECT_EQ(ours({"gcroot", "7f00", "-limit", "3"}), "path 7f00 --all --top 3");
+  EXPECT_EQ(ours({"objsize"}), "threads --by retained");
+  EXPECT_EQ(ours({"dumpmt", "-MD", "7f00"}), "lookup 7f00");
+  EXPECT_EQ(ours({"name2ee", "Shop.dll", "Shop.Cart"}), "lookup Shop.dll!Shop.Cart");
+  EXPECT_EQ(ours({"notreachableinrange", "7f00", "7f80"}), "objects --dead --range 7f00-7f80");
+  EXPECT_EQ(ours({"dq", "7f00", "-c", "4"}), "memory 7f00 --by qwords --values --limit 4");
+  EXPECT_EQ(ours({"dumpasync", "--stats"}), "async");
+  EXPECT_EQ(ours({"dumpasync", "-t", "--completed"}), "async --table tasks");
+  EXPECT_EQ(ours({"gcheapstat", "-iu"}), "account --live");
+  EXPECT_EQ(ours({"modules", "-a", "7f00"}), "lookup 7f00");
+  EXPECT_EQ(ours({"crashinfo", "-e", "All"}), "report --table findings");
+}
+
+TEST(Sos, ValuesMayStandBehindAColonOrAnEqualsSign) {
+  EXPECT_EQ(ours({"dumpheap", "-stat", "-min:4000"}), "stat --min 4000");
+  EXPECT_EQ(ours({"dumpheap", "-min=4000", "-gen=FOH"}), "objects --min 4000 --gen frozen");
+}
+
+TEST(Sos, InDotnetDumpDaShowsMemoryAndInDebuggersAnArray) {
+  EXPECT_EQ(ours({"da", "7f00"}), "memory 7f00 --by string --values");
+  EXPECT_EQ(ours({"!da", "7f00"}), "show 7f00 --values");
+  EXPECT_EQ(ours({"sos", "da", "-details", "7f00"}), "show 7f00 --values");
+}
+
+TEST(Sos, TheCurrentThreadIsTheOneThatNoneWasNamedFor) {
+  const auto of_thread = [](const Strings &words) {
+    std::string out;
+    for (const std::string &word : our_words(words, "7"))
+      out += (out.empty() ? "" : " ") + word;
+    return out;
+  };
+  EXPECT_EQ(of_thread({"clrstack"}), "stack 7");
+  EXPECT_EQ(of_thread({"clrstack", "8", "-a"}), "stack 8 --roots");
+  EXPECT_EQ(of_thread({"clrstack", "-all"}), "stack --all");
+  EXPECT_EQ(of_thread({"dso"}), "stack 7 --roots");
+  EXPECT_EQ(of_thread({"r"}), "stack 7 --table registers --values");
+  EXPECT_EQ(of_thread({"clrthreads"}), "threads");
+  EXPECT_EQ(thread_set_by({"setthread", "3"}), "3");
+  EXPECT_EQ(thread_set_by({"threads", "-t", "0x4c76"}), "0x4c76");
+  EXPECT_EQ(thread_set_by({"threads"}), std::nullopt);
+  EXPECT_EQ(thread_set_by({"threads", "--by", "retained"}), std::nullopt) << "an option of ours";
+  EXPECT_EQ(thread_set_by({"stat"}), std::nullopt);
+  EXPECT_THROW(thread_set_by({"setthread"}), UsageError);
+}
+
+TEST(Sos, StatesOfThreadsAndTasksAreWords) {
+  EXPECT_EQ(sos_text({"threadstate", "b220"}),
+            "Legal to Join\nBackground\nCLR Owns\nCoInitialized\nIn Multi Threaded Apartment\n");
+  EXPECT_EQ(sos_text({"threadstate", "0"}), "no state is set\n");
+  EXPECT_EQ(sos_text({"tks", "-v", "73728"}), "WaitingToRun\n");
+  EXPECT_EQ(sos_text({"taskstate", "--value", "33557504"}), "WaitingForActivation\n");
+  EXPECT_EQ(sos_text({"taskstate", "-v", "0"}), "Created\n");
+  EXPECT_EQ(sos_text({"taskstate", "7f00"}), std::nullopt) << "an address: the dump is asked";
+  for (const Strings &wrong :
+       {Strings{"threadstate"}, Strings{"threadstate", "xyz"}, Strings{"threadstate", "123456789a"},
+        Strings{"tks", "-v", "abc"}, Strings{"tks", "-v", "99999999999"}})
+    EXPECT_THROW(sos_text(wrong), UsageError) << wrong.back();
 }
 
 TEST(Sos, OursStayAsTheyAre) {
@@ -62,24 +123,25 @@ TEST(Sos, WhatIsNotUnderstoodIsSaid) {
   for (const Strings &wrong :
        {Strings{"pathto", "1"}, Strings{"pathto", "1", "2", "3"}, Strings{"dumpvc"}, Strings{"dumpgen"},
         Strings{"dumpheap", "-nonsense"}, Strings{"dumpheap", "-type"}, Strings{"dumpheap", "1", "2", "3"},
-        Strings{"eeheap", "-nonsense"}, Strings{"setthread", "3"}, Strings{"dumpmt", "-md", "7f00"},
-        Strings{"da", "-start", "3", "7f00"}, Strings{"fq", "-short"}, Strings{"threads", "-special"},
-        Strings{"traverseheap", "x"}})
+        Strings{"eeheap", "-nonsense"}, Strings{"setthread", "3"}, Strings{"dumpil", "7f00"},
+        Strings{"name2ee", "Shop"}, Strings{"dumpasync", "--fields"}, Strings{"loadsymbols", "-ms"},
+        Strings{"dumpheap", "-heap", "1"}, Strings{"da", "-start", "3", "7f00"}, Strings{"fq", "-short"},
+        Strings{"threads", "-special"}, Strings{"traverseheap", "x"}})
     EXPECT_THROW(our_words(wrong), UsageError) << wrong[0];
 }
 
 TEST(Sos, AllOfThemAreVerbsWithOptionsThatTheseTake) {
   for (const SosCommand &command : sos_commands()) {
-    if (!command.instead.empty())
+    if (!command.instead.empty() || command.ours.empty())
       continue;
     SCOPED_TRACE(command.name);
-    Strings words = {std::string(command.name)};
+    Strings words = {(command.name == "da" ? "" : "!") + std::string(command.name)};
     if (command.when.starts_with('-'))
-      words.emplace_back(command.when);
+      words.emplace_back(command.when.substr(0, command.when.find('|')));
     const auto add = [&](std::string_view arguments, const char *value) {
       for (char c : std::string(arguments) + " ")
         if (c == ' ' && !arguments.empty() && arguments[0] != '[')
-          words.emplace_back(value);
+          words.emplace_back(value == std::string_view("0x7f00") && words.back() == value ? "0x7f80" : value);
     };
     add(command.arguments, command.arguments == "GEN" ? "gen1" : "0x7f00");
     const auto parses = [&](const Strings &line) {
@@ -94,7 +156,7 @@ TEST(Sos, AllOfThemAreVerbsWithOptionsThatTheseTake) {
       line.emplace_back(option.theirs);
       if (option.has_value)
         line.emplace_back(option.theirs == "-gen" ? "2" : "10");
-      if (option.instead.empty() && (command.ours != "stat" || option.theirs != "-short")) // which lists no objects
+      if (option.instead.empty())
         parses(line);
     }
     const std::string verb(command.ours.substr(0, command.ours.find(' ')));

@@ -45,8 +45,8 @@ constexpr Verb runtime_rows[] = {
      .question = "which GC handles exist?",
      .details = "One row per GC handle whose object is not null, by kind, and the sums by kind. Weak handles keep "
                 "nothing alive; strong and pinned ones keep their objects; a dependent one keeps its secondary as long "
-                "as its object lives.",
-     .takes = {Takes::type},
+                "as its object lives. --kind pinned lists the pinned ones alone, --kind weak all weak kinds.",
+     .takes = {Takes::type, Takes::kind},
      .sort_columns = {"kind", "type"},
      .tables = {"handles", "kinds"},
      .parts = names | handles | ref_counts,
@@ -63,8 +63,8 @@ constexpr Verb runtime_rows[] = {
      .details = "Sums by kind, the largest groups, and one row per root: handles by kind, objects whose finalizer is "
                 "due, static fields and thread statics by name, and references on stacks and in registers. Stacks are "
                 "scanned for words that look like references (stack_conservative), so some of those may be left over "
-                "from calls that have returned.",
-     .takes = {Takes::type},
+                "from calls that have returned. --kind static, stack, handle or pinned lists those alone.",
+     .takes = {Takes::type, Takes::kind},
      .tables = {"kinds", "groups", "roots"},
      .parts = contexts | names | root_parts | ref_counts | thread_ids,
      .plan = [](const Question &) { return Plan(Pass::roots); },
@@ -78,6 +78,40 @@ constexpr Verb runtime_rows[] = {
      .tables = {"contracts", "types", "globals", "descriptors", "missing", "doubted"},
      .plan = [](const Question &) { return Plan(Pass::runtime); },
      .answer = answer_contract,
+     .needs_process = true},
+    {.name = "lookup",
+     .group = "inside the runtime",
+     .question = "what lies at an address, or has this name or token?",
+     .details = "For an address: the object there, its type, the AssemblyLoadContext that loaded the type; a "
+                "MethodTable's type with the type it derives from and its methods; the method of a MethodDesc or of an "
+                "address in its code; a module of the runtime with its types; a native function; a stack; a mapped "
+                "file. For a name: types (Shop.Cart), methods (Shop.Cart.Add) and modules (Shop.dll), exact names "
+                "first, whether there are objects of them or not; Shop.dll!Shop.Cart and Shop.dll!0x06000001, a token, "
+                "look in one module. Code itself is not shown.",
+     .subject = {"ADDR|NAME", "which address, name or token?"},
+     .takes = {Takes::symbols},
+     .tables = {"found", "methods", "types"},
+     .parts = names | code,
+     .plan = [](const Question &) { return Plan(Pass::index); },
+     .answer = answer_lookup,
+     .answers_without_heap = true,
+     .needs_process = true},
+    {.name = "memory",
+     .group = "inside the runtime",
+     .question = "what lies in memory from an address on?",
+     .details = "One row per word of the size of a pointer, with what its value leads to: an object, a type, a method, "
+                "a native function, a stack. Without --values only words that lead somewhere are shown; with it --by "
+                "bytes, words, dwords, qwords and chars show lines of contents, as debuggers do, --by string and "
+                "wide_string the characters up to a zero. --limit sets how many words, bytes or characters are shown "
+                "(128 bytes if it is not given).",
+     .subject = {"ADDR", "which address?"},
+     .takes = {Takes::limit, Takes::values, Takes::symbols},
+     .by = {"pointers", "bytes", "words", "dwords", "qwords", "chars", "string", "wide_string"},
+     .tables = {"memory"},
+     .parts = names | code,
+     .plan = [](const Question &) { return Plan(Pass::index); },
+     .answer = answer_memory,
+     .answers_without_heap = true,
      .needs_process = true},
     {.name = "verify",
      .group = "inside the runtime",

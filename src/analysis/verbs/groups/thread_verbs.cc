@@ -16,7 +16,9 @@ constexpr Verb thread_rows[] = {
                 "innermost method, and the exception that it is handling, or handled last. The row also shows what it "
                 "waits for (a lock and its owner, a task), as far as the runtime's records, objects and references in "
                 "its methods show it. --by retained adds what each thread alone keeps alive, which takes the graph of "
-                "the whole heap. Threads that have ended are listed as long as their objects live.",
+                "the whole heap. Threads that have ended are listed as long as their objects live. "
+                "--kind background, foreground, pool worker, STA, unstarted, dead or waiting lists those alone.",
+     .takes = {Takes::kind},
      .by = {"thread", "retained"},
      .tables = {"threads", "problems"},
      .parts = names | code | thread_ids | stacks | sync_blocks | suspended_calls,
@@ -34,10 +36,12 @@ constexpr Verb thread_rows[] = {
          "it, beside it, or below --symbols), "
          "each method has its current line. --mine shows the program's own methods alone; --merge shows stacks of the "
          "same methods once, those of most threads "
-         "first; --roots also shows the references that each frame holds, and their slots.",
+         "first; --roots also shows the references that each frame holds, and their slots. --table registers shows "
+         "what "
+         "the registers hold and lead to; with --values, those that lead nowhere, too.",
      .subject = {"THREAD", "which thread?", true},
-     .takes = {Takes::all, Takes::merge, Takes::mine, Takes::roots, Takes::symbols},
-     .tables = {"frames", "stacks", "references", "problems"},
+     .takes = {Takes::all, Takes::merge, Takes::mine, Takes::roots, Takes::values, Takes::symbols},
+     .tables = {"frames", "stacks", "references", "registers", "problems"},
      .parts = names | code | thread_ids | stacks,
      .plan = plan_stack,
      .answer = answer_stack,
@@ -51,8 +55,8 @@ constexpr Verb thread_rows[] = {
                 "deadlocks, in words, and what each thread waits for, as far as the runtime's records, objects and "
                 "stacks show it. A semaphore does not record who took it, a reader-writer lock does not record who "
                 "reads, and before .NET 11 a Mutex does not record who has it. --all also shows locks that nobody "
-                "holds.",
-     .takes = {Takes::all},
+                "holds; --kind monitor, semaphore and so on shows one kind.",
+     .takes = {Takes::all, Takes::kind},
      .tables = {"locks", "deadlocks", "waits"},
      .parts = contexts | names | fields | delegates | sync_blocks | locks | stacks | thread_ids | thread_statics |
               suspended_calls | handles,
