@@ -141,6 +141,8 @@ def check_verb(asked, verb, folder):
                 continue
             values = ({"sort": words_after(text, "columns to sort by (--sort)"), "by": words_after(text, "words for --by")}
                       .get(name, [KINDS.get(verb) if name == "kind" else VALUES.get(name)]) if takes_value else [None])
+            if (verb, name) == ("async", "type"):
+                values = ["Nothing"]  # all calls of the sample are Shop's
             if (verb, name) == ("memory", "by"):
                 values = values[:1]  # the others need --values
             needed = ["--tree"] if name == "depth" or (verb, name) == ("retained", "raw") else \

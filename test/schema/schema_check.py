@@ -192,7 +192,7 @@ def main(dnheap, every_root):
                            for problem in check_verb(dnheap, schemas, verb, dump, complete, folder)]
         synthetic = pathlib.Path(folder, "every-root.core")
         subprocess.run([every_root, synthetic], check=True)
-        for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show", "query"}):
+        for verb in sorted(set(verbs(dnheap)) - WITHOUT_TARGET - {"path", "show", "query", "memory", "lookup"}):
             options = {"extract": ["-o", f"{folder}/other.core"], "export": ["--as", "ndjson", "-o", f"{folder}/other.ndjson"], "inspect": ["timers"], "check": ["--no-instances-of", "Shop.Never"]}.get(verb, [])
             targets = [synthetic, SAMPLE] if verb == "diff" else [synthetic]
             answer = json.loads(output(dnheap, verb, *targets, *options, "--format", "json"))

@@ -29,7 +29,7 @@ LINES = ["dumpheap -stat", "!DumpHeap -stat -min 1k", "dumpheap -stat -live", "d
          "fq", "fq -short", f"da -start 1 {ARRAY}", f"dumpmt -md {STRINGS}", "threads -special", "lm", "clrstack -f 7", "> out", "| wc",
          "dumpheep -stat", ORDERS, "help dumpheap", "help sos", "dumpheap -thinlock", "dumpheap -stat -min:200k", "gchandles -type Pinned", "clrthreads", f"dq {ORDERS} -c 4",
          f"dp {ORDERS} -c 4", f"db {ORDERS} -c 20", f"dumpmt -md {STRINGS}", f"dumpalc {ORDERS}", f"verifyobj {ORDERS}", "threadstate 20020", "taskstate -v 73728",
-         "registers 4", "setthread 99999", "name2ee Shop.dll", "dumpil 0x1000", "loadsymbols", "logopen x", "dumpasync --type Read"]
+         "registers 4", "setthread 99999", "name2ee Shop.dll", "dumpil 0x1000", "loadsymbols", "logopen x", "dumpasync --type Read", "dumpasync --fields"]
 # What a line leaves behind for the next: a thread, a line that was meant.
 SESSIONS = {"threads -t 15359; registers": ["threads -t 15359", "registers --top 2"], "setthread 4; dso": ["setthread 4", "dso --top 3"], "y": ["dumpheep -stat --top 1", "y"], "a wrong option": ["stat --tpo 1", "yes"]}
 # What the shell knows by itself.
@@ -54,7 +54,7 @@ def unknown(dnheap, folder):
             found = [line for line in text for word in words if re.search(rf"(?<![\w-]){word}(?![\w-])", line, re.IGNORECASE)]
             if not found and has_answer:
                 problems.append(f"{names[0]} {words[0]}: neither an answer nor a reason")
-            is_answered = any(re.match(r"  -\S+(?: -\S+)* +(?:--|always so)|.* is here: ", line) for line in found)
+            is_answered = any(" is here: " in line or re.match("--|always so", re.split(" {2,}", line.strip())[-1]) for line in found)
             answered, reasons = answered + is_answered, reasons + (not is_answered)
     return problems, answered, reasons
 

@@ -2,12 +2,14 @@
 // the thread pool with its queued work.
 #include "algorithms/reach.h"
 #include "analysis/answer_head.h"
+#include "analysis/names/subject.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/threads/async_stacks.h"
 #include "analysis/threads/pool_stands.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/waits/wait_texts.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "objects/object_graph.h"
 #include "objects/object_index.h"
@@ -17,6 +19,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <re2/re2.h>
 
 namespace dnheap {
 
@@ -81,7 +84,44 @@ std::string callers(const AsyncStack &stack, SourceLines &lines) {
   return out;
 }
 
-report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
+// The calls that --type and --type-exact choose: by a method, the type of its state machine, its task, or what it
+// awaits.
+class AskedCalls {
+public:
+  AskedCalls(const Snapshot &snapshot, const Tasks &tasks, const Question &question)
+      : types_(snapshot.runtime().types()), tasks_(tasks), exact_(question.type_exact),
+        expression_(question.type_regex, quiet_expression()) {
+    if (!expression_.ok())
+      throw UsageError("--type " + question.type_regex + ": " + expression_.error());
+    if (const std::optional<Address> address = written_address(exact_);
+        address && exact_.starts_with("0x") && is_method_table(snapshot, *address))
+      exact_ = types_.name(*address);
+  }
+  bool passes(const AsyncStack &stack) const {
+    return std::ranges::any_of(stack.frames,
+                               [&](const AsyncFrame &frame) {
+                                 return fits(frame.method) || (frame.machine && fits(types_.name(frame.machine)));
+                               }) ||
+           fits(stack.awaits.type) || fits(tasks_.type(stack.example).name);
+  }
+
+private:
+  static RE2::Options quiet_expression() {
+    RE2::Options out;
+    out.set_log_errors(false);
+    return out;
+  }
+  bool fits(const std::string &name) const {
+    return (exact_.empty() || exact_ == name) && RE2::PartialMatch(name, expression_);
+  }
+
+  TypeSystem &types_;
+  const Tasks &tasks_;
+  std::string exact_;
+  const RE2 expression_;
+};
+
+report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks, const AskedCalls &asked,
                           const std::vector<std::optional<u64>> *retained, SourceLines &source_lines) {
   struct Call {
     const AsyncStack *stack;
@@ -93,6 +133,8 @@ report::Table calls_table(const Tasks &tasks, const AsyncStacks &stacks,
   u64 sum = 0, calls = 0;
   for (u64 i = 0; i < stacks.stacks().size(); ++i) {
     const AsyncStack &stack = stacks.stacks()[i];
+    if (!asked.passes(stack))
+      continue;
     sum += stack.count;
     calls += stack.calls;
     Call &call = all.emplace_back();
@@ -272,7 +314,8 @@ report::Answer answer_async(const Snapshot &snapshot, const Question &question) 
     add_reference_notes(snapshot, answer);
   }
   SourceLines lines(snapshot);
-  answer.tables = {calls_table(tasks, stacks, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
+  const AskedCalls asked(snapshot, tasks, question);
+  answer.tables = {calls_table(tasks, stacks, asked, asks_retained ? &retained : nullptr, lines), tasks_table(tasks),
                    pool_table(pool, stands), queued_table(pool)};
   if (const u64 calls = stacks.pending_methods())
     answer.headline.facts += fmt::format("; {} call{} pending", count_text(calls), calls == 1 ? " is" : "s are");

@@ -340,7 +340,7 @@ std::string sos_help(std::string_view word) {
         is_argument || command->arguments.empty() ? "" : " " + std::string(command->arguments);
     out += fmt::format("{}{} is here: {}\n", with_all_options(*command), arguments, ours_of(*command));
     for (const SosOption &option : command->options)
-      out += fmt::format("  {:<24} {}\n",
+      out += fmt::format("  {:<24}  {}\n",
                          std::string(option.theirs) + (option.also.empty() ? "" : " ") + std::string(option.also),
                          !option.instead.empty() ? option.instead
                          : option.ours.empty()   ? "always so"

@@ -41,6 +41,26 @@ TEST(Async, ThoseThatAreAlikeAreOneRow) {
   }
 }
 
+std::vector<std::string> calls_of(Calls &calls, const Question &question) {
+  report::Answer answer = answer_of(calls.heap, "async", question);
+  std::vector<std::string> out;
+  for (TextRow &row : text_rows_of(answer, "calls"))
+    out.push_back(row["stack"]);
+  return out;
+}
+
+TEST(Async, TypeChoosesCallsByWhatIsOnTheirStacks) {
+  Calls calls({});
+  calls.method(calls.run, 0, calls.method(calls.pay, 2, calls.of_type(calls.delay, waiting)));
+  calls.method(calls.pay, -1, 0); // runs
+  using Stacks = std::vector<std::string>;
+  EXPECT_EQ(calls_of(calls, {}).size(), 2u);
+  EXPECT_EQ(calls_of(calls, {.type_regex = "Cart.Run"}), Stacks{"Shop.Cart.Pay Shop.Cart.Run"}) << "of an outer method";
+  EXPECT_EQ(calls_of(calls, {.type_regex = "Cart.Pay"}).size(), 2u);
+  EXPECT_EQ(calls_of(calls, {.type_exact = "Shop.Cart.Run"}), Stacks{"Shop.Cart.Pay Shop.Cart.Run"});
+  EXPECT_EQ(calls_of(calls, {.type_regex = "Nothing"}), Stacks());
+}
+
 // An awaiter without a reference is one of Task.Yield() only where the method has such.
 TEST(Async, AwaitersWithoutReferences) {
   Calls calls({});

@@ -65,7 +65,7 @@ TEST(Completion, OptionsAndTheirWords) {
 
 TEST(Completion, OfSos) {
   EXPECT_EQ(line("dumpheap -st"), "dumpheap -st");
-  EXPECT_EQ(at("dumpheap -st").choices, (Strings{"-stat", "-strings"}));
+  EXPECT_EQ(at("dumpheap -st").choices, (Strings{"-strings", "-stat"}));
   EXPECT_EQ(line("!DumpHeap -sta"), "!DumpHeap -stat ");
   EXPECT_EQ(line("dumpheap -stat -type Out"), "dumpheap -stat -type Outer+Node ");
   EXPECT_EQ(line("do 0x8"), "do 0x8f0030 ");

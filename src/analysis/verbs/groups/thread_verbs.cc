@@ -73,12 +73,14 @@ constexpr Verb thread_rows[] = {
     {.name = "async",
      .group = "threads",
      .question = "which asynchronous calls are pending?",
-     .details = "One row for equal calls: asynchronous methods that await one another, from the one that waits for "
-                "something else (a delay, a semaphore, a socket, a TaskCompletionSource) out to the one that nobody "
-                "awaits. Each method has the number of its current await, as the compiler counts them. Then tasks by "
-                "status, with those that failed unobserved, and the thread pool: its workers, and the work that waits "
-                "for one. --by retained adds what would be freed with the calls.",
-     .takes = {Takes::symbols},
+     .details =
+         "One row for equal calls: asynchronous methods that await one another, from the one that waits for "
+         "something else (a delay, a semaphore, a socket, a TaskCompletionSource) out to the one that nobody "
+         "awaits. Each method has the number of its current await, as the compiler counts them. Then tasks by "
+         "status, with those that failed unobserved, and the thread pool: its workers, and the work that waits "
+         "for one. --by retained adds what would be freed with the calls; --type shows the calls on whose stack a "
+         "method, its state machine, its task or what it awaits is called so.",
+     .takes = {Takes::type, Takes::symbols},
      .by = {"count", "retained"},
      .tables = {"calls", "tasks", "pool", "queued"},
      .parts = contexts | names | fields | delegates | suspended_calls,
