@@ -96,8 +96,9 @@ def ours(row):
 
 def option(one):
     names = ", ".join(f"`{name}`" for name in [one["theirs"], *one.get("also", "").split()])
+    ours = one.get("ours", "").replace("$1-", "ADDR-END")
     is_same = one.get("ours", "").strip("-") == one["theirs"].strip("-")
-    return names + (f" (`{one['ours']}`)" if one.get("ours") and not is_same else "")
+    return names + (f" (`{ours}`)" if ours and not is_same else "")
 
 
 def answered(row):

@@ -133,10 +133,12 @@ report::Table lines_table(const std::vector<MemoryLine> &lines, const MemoryUnit
 }
 
 // Returns how many bytes the question is about.
-u64 bytes_asked(const Question &question, const MemoryUnit &unit) {
+u64 bytes_asked(const Question &question, const MemoryUnit &unit, Address address) {
   u64 out = unit.is_string ? most_characters * unit.size : usual_bytes;
   if (question.limit)
     out = *question.limit > most_memory_bytes / unit.size ? most_memory_bytes : *question.limit * unit.size;
+  if (question.range)
+    out = question.range->second.value() > address ? question.range->second.value() - address : 0;
   return std::min(out, most_memory_bytes);
 }
 
@@ -153,7 +155,9 @@ report::Answer answer_memory(const Snapshot &snapshot, const Question &question)
     throw UsageError("'" + printable(question.subject, 200) + "' is not an address such as 0x7f00c0de1234");
   if (unit.word == memory_units[0].word)
     unit.size = snapshot.runtime().memory().format().pointer_size;
-  const u64 asked = bytes_asked(question, unit);
+  const u64 asked = bytes_asked(question, unit, *address);
+  if (asked == 0)
+    throw UsageError("--range ends at or before " + hex(*address) + ", where the memory begins that is asked for");
   const std::vector<std::byte> bytes = known_from(snapshot.runtime().memory(), *address, asked);
   const ByteOrder order = snapshot.runtime().memory().format().byte_order;
   if (bytes.empty())

@@ -118,7 +118,19 @@ struct Said {
 // SOS calls frozen segments "foh".
 std::string generation(const std::string &word) { return lower(word) == "foh" ? "frozen" : word; }
 
+// Memory is shown in units that have names here.
+std::string unit_of_size(const std::string &size) {
+  constexpr std::pair<std::string_view, std::string_view> units[] = {
+      {"1", "bytes"}, {"2", "words"}, {"4", "dwords"}, {"8", "qwords"}};
+  for (const auto &[number, unit] : units)
+    if (size == number)
+      return std::string(unit);
+  throw UsageError("-l: '" + size + "' is none of 1, 2, 4, 8");
+}
+
 std::string translated_value(const SosOption &option, const std::string &value) {
+  if (option.ours == "--by")
+    return unit_of_size(value);
   return option.theirs == "-mt" ? with_prefix(value) : option.ours == "--gen" ? generation(value) : value;
 }
 
@@ -143,7 +155,9 @@ void add_option(const SosCommand &command, const std::vector<std::string> &words
   if (i + 1 == words.size())
     throw UsageError(std::string(command.name) + ": " + word + " needs a value");
   ++i;
-  if (!option->ours.empty())
+  if (option->ours.ends_with('-')) // "--range $1-": the value ends the word
+    to.options.back() += words[i];
+  else if (!option->ours.empty())
     to.options.push_back(translated_value(*option, words[i]));
 }
 
@@ -223,15 +237,15 @@ bool has(const std::vector<std::string> &words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// Returns "path TO --from FROM".
-std::string with_arguments(const SosCommand &command) {
+// Returns "path TO --from FROM" for "path $2 --from $1".
+std::string with_arguments(const SosCommand &command, std::string_view ours) {
   std::vector<std::string> names;
   for (std::string_view name : words_of(command.arguments))
     names.emplace_back(name);
   std::string out;
-  for (std::string_view word : words_of(command.ours))
+  for (std::string_view word : words_of(ours))
     out += (out.empty() ? "" : " ") + with_values(command, word, names);
-  return out;
+  return out + (ours.ends_with('-') ? "END" : "");
 }
 
 // "dumpheap -stat"
@@ -250,7 +264,7 @@ std::string with_all_options(const SosCommand &command) {
 std::string ours_of(const SosCommand &command) {
   return command.says           ? "an answer of the shell"
          : command.ours.empty() ? "the thread that other commands look at"
-                                : with_arguments(command);
+                                : with_arguments(command, command.ours);
 }
 
 } // namespace
@@ -291,7 +305,8 @@ std::vector<std::string> our_words(const std::vector<std::string> &typed, const 
     out.insert(out.begin() + 1, found.arguments.begin(), found.arguments.end());
   if (command->arguments == "[THREAD]" && found.arguments.empty() && !thread.empty() && !has(found.options, "--all"))
     out.insert(out.begin() + 1, thread);
-  out.insert(out.end(), found.options.begin(), found.options.end());
+  for (const std::string &option : found.options)
+    out.push_back(option.starts_with("$") ? with_values(*command, option, found.arguments) : option);
   return out;
 }
 
@@ -344,7 +359,7 @@ std::string sos_help(std::string_view word) {
                          std::string(option.theirs) + (option.also.empty() ? "" : " ") + std::string(option.also),
                          !option.instead.empty() ? option.instead
                          : option.ours.empty()   ? "always so"
-                                                 : option.ours);
+                                                 : with_arguments(*command, option.ours));
   }
   return out;
 }

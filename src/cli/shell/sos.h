@@ -11,7 +11,7 @@ namespace dnheap::cli {
 
 struct SosOption {
   std::string_view theirs;
-  std::string_view ours = {}; // "--type"; empty: always the case here
+  std::string_view ours = {}; // "--type"; empty: always the case here; "--range $1-": the value ends the word
   bool has_value = false;
   std::string_view instead = {}; // a sentence; set if dnheap has nothing like it
   std::string_view also = {};    // other spellings: "--type -t"

@@ -31,11 +31,8 @@ std::vector<SosOption> and_also(std::vector<SosOption> options, const std::vecto
 
 const std::vector<SosOption> of_memory = {
     {.theirs = "-c", .ours = "--limit", .has_value = true, .also = "--count"},
-    {.theirs = "-e", .has_value = true, .instead = "-c sets how many are shown", .also = "--end"},
-    {.theirs = "-l",
-     .has_value = true,
-     .instead = "db, dw, dd and dq have the sizes 1, 2, 4 and 8",
-     .also = "--length"},
+    {.theirs = "-e", .ours = "--range $1-", .has_value = true, .also = "--end"},
+    {.theirs = "-l", .ours = "--by", .has_value = true, .also = "--length"},
     {.theirs = "-w", .has_value = true, .instead = "a line has 16 or 32 bytes", .also = "--width"},
     {.theirs = "-a", .ours = "--by bytes", .also = "--ascii --ascii-string"},
     {.theirs = "-u", .ours = "--by chars", .also = "--unicode --unicode-string"},

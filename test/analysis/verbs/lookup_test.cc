@@ -135,6 +135,13 @@ TEST(Memory, ContentsAreShownAsDebuggersDo) {
   EXPECT_EQ(looked.memory(characters, "wide_string", true, 100)[0].at("text"), "Hi there");
   EXPECT_EQ(looked.memory(characters, "string", true, 100)[0].at("text"), "H");
   EXPECT_EQ(looked.memory(characters, "bytes", true, 20).size(), 2u) << "16 on a line";
+  Question question;
+  question.subject = hex(characters);
+  question.range = {v0::Address(characters), v0::Address(characters + 8)};
+  report::Answer answer = answer_of(looked.heap, "memory", question);
+  EXPECT_EQ(text_rows_of(answer, "memory").size(), 1u) << "up to the end of the range";
+  question.range = {v0::Address(1), v0::Address(2)};
+  EXPECT_THROW(answer_of(looked.heap, "memory", question), UsageError) << "it ends before it begins";
   EXPECT_LE(looked.memory(characters, "bytes", true, ~u64{0}).size(), (u64{1} << 20) / 16) << "bounded";
 }
 

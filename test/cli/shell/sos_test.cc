@@ -58,7 +58,11 @@ TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"name2ee", "Shop.dll", "Shop.Cart"}), "lookup Shop.dll!Shop.Cart");
   EXPECT_EQ(ours({"notreachableinrange", "7f00", "7f80"}), "objects --dead --range 7f00-7f80");
   EXPECT_EQ(ours({"dq", "7f00", "-c", "4"}), "memory 7f00 --by qwords --values --limit 4");
+  EXPECT_EQ(ours({"dd", "7f00", "-e", "7f80"}), "memory 7f00 --by dwords --values --range 7f00-7f80");
+  EXPECT_EQ(ours({"d", "-l", "2", "7f00"}), "memory 7f00 --by bytes --values --by words");
+  EXPECT_THROW(ours({"d", "-l", "3", "7f00"}), UsageError);
   EXPECT_EQ(ours({"dumpasync", "--stats"}), "async");
+  EXPECT_EQ(ours({"dumpasync", "--type", "Read"}), "async --type Read");
   EXPECT_EQ(ours({"dumpasync", "-t", "--completed"}), "async --table tasks");
   EXPECT_EQ(ours({"gcheapstat", "-iu"}), "account --live");
   EXPECT_EQ(ours({"modules", "-a", "7f00"}), "lookup 7f00");
@@ -155,7 +159,10 @@ TEST(Sos, AllOfThemAreVerbsWithOptionsThatTheseTake) {
       Strings line = words;
       line.emplace_back(option.theirs);
       if (option.has_value)
-        line.emplace_back(option.theirs == "-gen" ? "2" : "10");
+        line.emplace_back(option.theirs == "-gen" ? "2"
+                          : option.theirs == "-l" ? "4"
+                          : option.theirs == "-e" ? "0x7f90"
+                                                  : "10");
       if (option.instead.empty())
         parses(line);
     }

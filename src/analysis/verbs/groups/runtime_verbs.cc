@@ -103,9 +103,9 @@ constexpr Verb runtime_rows[] = {
                 "a native function, a stack. Without --values only words that lead somewhere are shown; with it --by "
                 "bytes, words, dwords, qwords and chars show lines of contents, as debuggers do, --by string and "
                 "wide_string the characters up to a zero. --limit sets how many words, bytes or characters are shown "
-                "(128 bytes if it is not given).",
+                "(128 bytes if it is not given), --range where they end.",
      .subject = {"ADDR", "which address?"},
-     .takes = {Takes::limit, Takes::values, Takes::symbols},
+     .takes = {Takes::range, Takes::limit, Takes::values, Takes::symbols},
      .by = {"pointers", "bytes", "words", "dwords", "qwords", "chars", "string", "wide_string"},
      .tables = {"memory"},
      .parts = names | code,
