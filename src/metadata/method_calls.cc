@@ -10,10 +10,11 @@ namespace dnheap {
 namespace {
 
 constexpr u8 no_instruction = 0xff, switches = 0xfe; // in place of an operand's size
-constexpr u8 call = 0x28, callvirt = 0x6f, prefix = 0xfe;
-constexpr u8 ldfld = 0x7b, ldflda = 0x7c, ldsfld = 0x7e, ldsflda = 0x7f;
-constexpr u64 most_fields = 4;  // before one call
-constexpr u8 tiny = 2, fat = 3; // the lowest two bits of a body's first byte
+constexpr u8 call = 0x28, callvirt = 0x6f, newobj = 0x73, ldfld = 0x7b, ldflda = 0x7c, stfld = 0x7d, ldsfld = 0x7e,
+             ldsflda = 0x7f, stsfld = 0x80, prefix = 0xfe;
+constexpr u8 ldftn = 0x06, ldvirtftn = 0x07; // behind the prefix
+constexpr u64 most_fields = 4;               // before one call
+constexpr u8 tiny = 2, fat = 3;              // the lowest two bits of a body's first byte
 
 struct Operands {
   u8 first, last, size;
@@ -41,25 +42,44 @@ constexpr Operands rows_of_two[] = {{0x00, 0x05, 0}, {0x06, 0x07, 4}, {0x09, 0x0
                                     {0x1a, 0x1a, 0}, {0x1c, 0x1c, 4}, {0x1d, 0x1e, 0}};
 constexpr std::array<u8, 256> sizes_of_one = sizes_of(rows_of_one), sizes_of_two = sizes_of(rows_of_two);
 
+std::optional<IlUse> use_of(u8 code, u8 second) {
+  switch (code) {
+  case call:
+  case callvirt: return IlUse::calls;
+  case newobj: return IlUse::makes;
+  case ldfld:
+  case ldflda:
+  case ldsfld:
+  case ldsflda: return IlUse::reads_field;
+  case stfld:
+  case stsfld: return IlUse::writes_field;
+  case prefix: return second == ldftn || second == ldvirtftn ? std::optional(IlUse::points) : std::nullopt;
+  default: return std::nullopt;
+  }
+}
+
 u32 word(Bytes bytes, u64 at) { return load<u32>(bytes.data() + at, ByteOrder::little); }
 
 std::string qualified(std::string_view name_space, std::string_view name) {
   return name_space.empty() ? std::string(name) : std::string(name_space) + "." + std::string(name);
 }
 
+// Returns the generic type of a TypeSpec; other types unchanged; 0: it has no name of its own.
+Token open_type(const Metadata &metadata, Token type) {
+  if (table_of(type) != Table::TypeSpec)
+    return table_of(type) == Table::TypeDef || table_of(type) == Table::TypeRef ? type : 0;
+  const std::optional<SignatureType> spec = decode_type(metadata.type_spec(rid_of(type)));
+  return spec && spec->kind == ElementType::GenericInst && !spec->children.empty() ? spec->children[0].token : 0;
+}
+
 std::string name_of_type(const Metadata &metadata, Token type) {
-  if (table_of(type) == Table::TypeSpec) {
-    const std::optional<SignatureType> spec = decode_type(metadata.type_spec(rid_of(type)));
-    if (!spec || spec->kind != ElementType::GenericInst || spec->children.empty())
-      return "";
-    type = spec->children[0].token;
-  }
+  type = open_type(metadata, type);
   if (table_of(type) == Table::TypeRef) {
     const std::optional<TypeRefRow> row = metadata.type_ref(rid_of(type));
     return row ? qualified(row->name_space, row->name) : "";
   }
   const std::optional<TypeDefRow> row =
-      table_of(type) == Table::TypeDef ? metadata.type_def(rid_of(type)) : std::nullopt;
+      type && table_of(type) == Table::TypeDef ? metadata.type_def(rid_of(type)) : std::nullopt;
   return row ? qualified(row->name_space, row->name) : "";
 }
 
@@ -77,30 +97,44 @@ std::optional<IlPlace> find_il(Bytes body) {
   return header == most_body_header ? std::optional(IlPlace{header, word(body, 4)}) : std::nullopt;
 }
 
-std::optional<std::vector<MethodCall>> find_calls(Bytes il) {
-  std::vector<MethodCall> out;
-  std::vector<Token> fields;
+std::optional<std::vector<NamedInIl>> find_uses(Bytes il) {
+  std::vector<NamedInIl> out;
   for (u64 at = 0; at < il.size();) {
     const u64 begin = at;
     const u8 code = static_cast<u8>(il[at++]);
     u64 size = sizes_of_one[code];
-    if (code == prefix)
-      size = at < il.size() ? sizes_of_two[static_cast<u8>(il[at++])] : no_instruction;
+    u8 second = 0;
+    if (code == prefix) {
+      second = at < il.size() ? static_cast<u8>(il[at++]) : no_instruction;
+      size = sizes_of_two[second];
+    }
     if (size == no_instruction || (size == switches && at + 4 > il.size()))
       return std::nullopt;
     if (size == switches)
       size = 4 + 4 * u64{word(il, at)};
     if (size > il.size() - at)
       return std::nullopt;
-    if (code == ldfld || code == ldflda || code == ldsfld || code == ldsflda) {
-      if (fields.size() == most_fields)
-        fields.erase(fields.begin());
-      fields.push_back(word(il, at));
-    }
-    if (code == call || code == callvirt)
-      out.push_back({static_cast<u32>(begin), word(il, at), std::exchange(fields, {})});
+    if (const std::optional<IlUse> use = use_of(code, second))
+      out.push_back({static_cast<u32>(begin), word(il, at), *use});
     at += size;
   }
+  return out;
+}
+
+std::optional<std::vector<MethodCall>> find_calls(Bytes il) {
+  const std::optional<std::vector<NamedInIl>> uses = find_uses(il);
+  if (!uses)
+    return std::nullopt;
+  std::vector<MethodCall> out;
+  std::vector<Token> fields;
+  for (const NamedInIl &one : *uses)
+    if (one.use == IlUse::calls)
+      out.push_back({one.il_offset, one.token, std::exchange(fields, {})});
+    else if (one.use == IlUse::reads_field) {
+      if (fields.size() == most_fields)
+        fields.erase(fields.begin());
+      fields.push_back(one.token);
+    }
   return out;
 }
 
@@ -119,13 +153,37 @@ CalleeName name_of_callee(const Metadata &metadata, Token callee) {
              : CalleeName{};
 }
 
-std::string name_of_field(const Metadata &metadata, Token field) {
-  if (table_of(field) == Table::MemberRef) {
-    const std::optional<u32> name = metadata.column(Table::MemberRef, rid_of(field), 1);
-    return name ? std::string(metadata.string(*name)) : "";
+Token type_of_member(const Metadata &metadata, Token member) {
+  if (table_of(member) == Table::MethodSpec)
+    member = metadata.token_column(Table::MethodSpec, rid_of(member), 0);
+  switch (table_of(member)) {
+  case Table::MemberRef: return open_type(metadata, metadata.token_column(Table::MemberRef, rid_of(member), 0));
+  case Table::MethodDef:
+    if (const u32 type = metadata.type_of_method(rid_of(member)))
+      return token(Table::TypeDef, type);
+    return 0;
+  case Table::Field:
+    if (const u32 type = metadata.type_of_field(rid_of(member)))
+      return token(Table::TypeDef, type);
+    return 0;
+  default: return 0;
   }
-  const std::optional<FieldRow> row = table_of(field) == Table::Field ? metadata.field(rid_of(field)) : std::nullopt;
-  return row ? std::string(row->name) : "";
+}
+
+std::string_view name_of_member(const Metadata &metadata, Token member) {
+  if (table_of(member) == Table::MethodSpec)
+    member = metadata.token_column(Table::MethodSpec, rid_of(member), 0);
+  if (table_of(member) == Table::MemberRef) {
+    const std::optional<u32> name = metadata.column(Table::MemberRef, rid_of(member), 1);
+    return name ? metadata.string(*name) : std::string_view();
+  }
+  if (table_of(member) == Table::Field) {
+    const std::optional<FieldRow> row = metadata.field(rid_of(member));
+    return row ? row->name : std::string_view();
+  }
+  const std::optional<MethodDefRow> row =
+      table_of(member) == Table::MethodDef ? metadata.method(rid_of(member)) : std::nullopt;
+  return row ? row->name : std::string_view();
 }
 
 } // namespace dnheap

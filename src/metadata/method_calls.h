@@ -1,5 +1,6 @@
-// MethodCalls: which methods a method's IL calls, and where (II.25.4, III). Nothing is trusted: IL that ends early, or
-// contains an invalid instruction, gives an empty optional. One pass over the bytes. Pure functions: any thread.
+// MethodCalls: which methods a method's IL calls, which objects it makes, which fields it uses, and where (II.25.4,
+// III). Nothing is trusted: IL that ends early, or contains an invalid instruction, gives an empty optional. One pass
+// over the bytes. Pure functions: any thread.
 #pragma once
 #include "metadata/ecma335.h"
 
@@ -26,6 +27,16 @@ struct MethodCall {
 };
 std::optional<std::vector<MethodCall>> find_calls(Bytes il);
 
+// What an instruction does with the method or the field that it names. `makes`: a new object, by its constructor;
+// `points`: takes a method's address, for a delegate.
+enum class IlUse : u8 { calls, makes, points, reads_field, writes_field };
+struct NamedInIl {
+  u32 il_offset = 0;
+  Token token = 0; // MethodDef, MethodSpec, Field or MemberRef
+  IlUse use = IlUse::calls;
+};
+std::optional<std::vector<NamedInIl>> find_uses(Bytes il);
+
 // The names of a callee's type and method, such as "System.Threading.SemaphoreSlim" and "Release": without type
 // arguments, but with arity marks. Empty: the token is not that of a method, or the method's type has no name of its
 // own (an array, for example).
@@ -33,7 +44,9 @@ struct CalleeName {
   std::string type, method;
 };
 CalleeName name_of_callee(const Metadata &metadata, Token callee);
-// Returns a field's name; empty: the token is not that of a field.
-std::string name_of_field(const Metadata &metadata, Token field);
+// Returns the type that declares a method or a field: TypeDef or TypeRef; 0: unknown, or it has no name of its own.
+Token type_of_member(const Metadata &metadata, Token member);
+// Returns the name of a method or a field; empty: unknown.
+std::string_view name_of_member(const Metadata &metadata, Token member);
 
 } // namespace dnheap

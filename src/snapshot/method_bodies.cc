@@ -62,29 +62,35 @@ const std::vector<MethodBodies::Call> *MethodBodies::calls_at(Address module, u3
   return known->second ? &*known->second : nullptr;
 }
 
-// Returns nothing unless the body is IL to its end.
-MethodBodies::Calls MethodBodies::read_in(const PeImage &image, u32 rva,
-                                          const std::function<Bytes(Address, u64)> &bytes, const Metadata &metadata) {
+// Returns nothing unless all of the body is there.
+std::optional<Bytes> MethodBodies::il_in(const PeImage &image, u32 rva,
+                                         const std::function<Bytes(Address, u64)> &bytes) {
   const std::optional<PeBlock> place = image.find(rva, 1);
   const std::optional<IlPlace> il = place ? find_il(bytes(place->address, most_body_header)) : std::nullopt;
   if (!il || il->size > most_il)
     return std::nullopt;
   const Bytes body = bytes(place->address + il->offset, il->size);
-  const std::optional<std::vector<MethodCall>> calls = body.size() == il->size ? find_calls(body) : std::nullopt;
+  return body.size() == il->size ? std::optional(body) : std::nullopt;
+}
+
+MethodBodies::Calls MethodBodies::read(Address module, u32 row) {
+  const std::optional<Bytes> il = il_of(module, row);
+  const std::optional<std::vector<MethodCall>> calls = il ? find_calls(*il) : std::nullopt;
   if (!calls)
     return std::nullopt;
   std::vector<Call> out;
+  const Metadata &metadata = *code_->metadata(module);
   for (const MethodCall &call : *calls) {
     out.push_back({call.il_offset, name_of_callee(metadata, call.callee)});
     for (const Token field : call.fields)
-      out.back().fields.push_back(name_of_field(metadata, field));
+      out.back().fields.emplace_back(name_of_member(metadata, field));
   }
   return out;
 }
 
-// An image in memory is mapped section by section, or as in its file: tries both.
-MethodBodies::Calls MethodBodies::read(Address module, u32 row) {
-  const Metadata *metadata = code_->metadata(module);
+// An image in memory is mapped section by section, or as in its file: tries both. What is no IL is not taken.
+std::optional<Bytes> MethodBodies::il_of(Address module, u32 row) {
+  const Metadata *metadata = code_ && module ? code_->metadata(module) : nullptr;
   const std::optional<MethodDefRow> method = metadata ? metadata->method(row) : std::nullopt;
   if (!method || !method->rva)
     return std::nullopt;
@@ -93,17 +99,15 @@ MethodBodies::Calls MethodBodies::read(Address module, u32 row) {
       const std::optional<PeImage> image = PeImage::at(runtime_.memory(), base, mapped);
       if (!image || !image->metadata())
         continue;
-      if (Calls found = read_in(
-              *image, method->rva, [&](Address at, u64 size) { return runtime_.memory().view_up_to(at, size); },
-              *metadata))
+      const std::optional<Bytes> found =
+          il_in(*image, method->rva, [&](Address at, u64 size) { return runtime_.memory().view_up_to(at, size); });
+      if (found && find_uses(*found))
         return found;
     }
   const File &file = file_of(module, *metadata);
   const std::optional<PeImage> image = file.bytes.empty() ? std::nullopt : PeImage::from_file(file.bytes);
-  return image
-             ? read_in(
-                   *image, method->rva, [&](Address at, u64 size) { return bytes_at(file.bytes, at, size); }, *metadata)
-             : std::nullopt;
+  return image ? il_in(*image, method->rva, [&](Address at, u64 size) { return bytes_at(file.bytes, at, size); })
+               : std::nullopt;
 }
 
 const MethodBodies::File &MethodBodies::file_of(Address module, const Metadata &metadata) {

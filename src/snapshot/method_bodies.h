@@ -32,6 +32,11 @@ public:
   const std::vector<Call> *calls_of_machine(Address machine_type);
   // Takes a MethodDesc or the type of a state machine, whichever it is.
   const std::vector<Call> *calls_of_any(Address method);
+  // Returns the IL of a method, by its row in the metadata of its module; nullopt: unknown, or it has none. Valid as
+  // long as this object and the target's memory.
+  std::optional<Bytes> il_of(Address module, u32 row);
+  // The IL and the metadata that all this is read from; null: the runtime has none.
+  IlCode *code() const { return code_.get(); }
   // Returns the type that declares the method; 0: unknown.
   Address type_of(Address method_desc) const;
   // Returns the IL offset at which a frame is; nullopt: unknown.
@@ -41,8 +46,7 @@ private:
   using Calls = std::optional<std::vector<Call>>;
   const std::vector<Call> *calls_at(Address module, u32 row);
   Calls read(Address module, u32 row);
-  static Calls read_in(const PeImage &image, u32 rva, const std::function<Bytes(Address, u64)> &bytes,
-                       const Metadata &metadata);
+  static std::optional<Bytes> il_in(const PeImage &image, u32 rva, const std::function<Bytes(Address, u64)> &bytes);
   struct File {
     std::shared_ptr<const void> storage;
     Bytes bytes; // empty: none is found

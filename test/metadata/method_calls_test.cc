@@ -57,6 +57,23 @@ TEST(MethodCalls, TheFieldsThatAreLoadedBefore) {
   EXPECT_EQ((*calls)[3].fields.back(), token(Table::Field, 5));
 }
 
+TEST(MethodCalls, WhatElseIlNames) {
+  // newobj; ldsfld; stfld; ldflda; ldftn; call; ret
+  const auto uses = find_uses(bytes({0x73, 3, 0, 0, 0x0a, 0x7e, 1, 0, 0, 0x04, 0x7d, 2, 0, 0, 0x04, 0x7c,
+                                     2,    0, 0, 4, 0xfe, 0x06, 5, 0, 0, 0x06, 0x28, 1, 0, 0, 0x06, 0x2a}));
+  ASSERT_TRUE(uses);
+  std::vector<std::pair<IlUse, Token>> found;
+  for (const NamedInIl &one : *uses)
+    found.push_back({one.use, one.token});
+  EXPECT_EQ(found, (std::vector<std::pair<IlUse, Token>>{{IlUse::makes, token(Table::MemberRef, 3)},
+                                                         {IlUse::reads_field, token(Table::Field, 1)},
+                                                         {IlUse::writes_field, token(Table::Field, 2)},
+                                                         {IlUse::reads_field, token(Table::Field, 2)},
+                                                         {IlUse::points, token(Table::MethodDef, 5)},
+                                                         {IlUse::calls, token(Table::MethodDef, 1)}}));
+  EXPECT_FALSE(find_uses(bytes({0x73, 3, 0, 0})));
+}
+
 TEST(MethodCalls, WhatIsNoIl) {
   EXPECT_FALSE(find_calls(bytes({0x24})));          // no instruction
   EXPECT_FALSE(find_calls(bytes({0x28, 1, 0, 0}))); // ends early

@@ -96,11 +96,11 @@ WAYS = {
     "thread_statics": ("probable", 6, ["Thread static Shop.Program.scratch of 6 threads holds 40.", "of live memory)"]),
     "generic_statics": ("probable", 6, ["Static Shop.Program+Rows<>.All holds 28.", " types that differ in their type arguments."]),
     "cache_without_limit": ("probable", 20000, ["A MemoryCache has 20,000 entries and no SizeLimit, and holds "]),
-    "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends."]),
     "many_exceptions": ("probable", 5000, ["5,000 exceptions (System.FormatException) lie on the heap as garbage", f"most in Shop.Program.Parse {place('int.Parse(text)')}"]),
     "long_chains": ("certain", 3000, ["Each look-up in a Dictionary<Shop.Seat, String> of 3,000 entries, held by static Shop.Program.guests, compares 1,501 of them on average: "
                                       "all keys have the same hash code. GetHashCode of Shop.Seat has to return values that differ."]),
     "gc_time": ("certain", None, [" % of its time so far, in ", " garbage collections. Collection ", "perhaps the program calls GC.Collect.", " 1 thread runs in Shop.Program.Collect"]),
+    "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends; Shop.Program.Intern calls it."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for a TaskCompletionSource."]),
     # After the colon: another way to the same kind.

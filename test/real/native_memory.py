@@ -89,6 +89,8 @@ def findings(report, said):
         problems.append(f"the report does not say that blocks are lost: {[*found]}")
     elif found["lost_native_memory"]["bytes"] < sum(least(row) * row["size"] for row in lost):
         problems.append(f"lost: {found['lost_native_memory']}")
+    elif "In the program, Program.Block calls NativeMemory.Alloc" not in found["lost_native_memory"]["text"]:
+        problems.append(f"the report does not name the code that asks for blocks: {found['lost_native_memory']['text']}")
     if "held_native_memory" not in found or "Bitmap.Pixels" not in found["held_native_memory"]["text"]:
         problems.append(f"the report does not say that Bitmap.Pixels holds blocks: {[*found]}")
     return problems

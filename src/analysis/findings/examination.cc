@@ -5,6 +5,7 @@
 #include "analysis/findings/find_findings.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
+#include "analysis/owners/first_owners.h"
 #include "analysis/owners/ranked_paths.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/verdict/hangs.h"
@@ -30,6 +31,7 @@ std::string waste_text(const WasteRow &row) {
   case WasteKind::empty_collections: what = "empty"; break;
   case WasteKind::one_element_collections: what = "with one element"; break;
   case WasteKind::over_allocated_collections: what = "less than a third full"; break;
+  case WasteKind::unused_room: what = "room that nothing uses"; break;
   case WasteKind::boxes: what = "boxes"; break;
   case WasteKind::free_beside_pins: what = "pinned beside holes"; break;
   }
@@ -159,6 +161,23 @@ VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Sus
   return out;
 }
 
+void replace_all(std::string &in, const std::string &from, const std::string &to) {
+  for (u64 at = in.find(from); at != in.npos; at = in.find(from, at + to.size()))
+    in.replace(at, from.size(), to);
+}
+
+// Names the other owners in place of "and others".
+void add_others(const std::vector<Suspect> &suspects, std::span<const OtherOwners> others, VerdictFacts &facts) {
+  for (u64 i = 0; i < others.size(); ++i)
+    if (const OtherOwners &of = others[i]; !of.names.empty()) {
+      const std::string &owner = suspects[i].owner;
+      const std::string named = owner.substr(0, owner.size() - std::string_view(and_others).size()) +
+                                (of.names.size() > 1 || of.has_more ? ", " : " and ") + of.text();
+      for (std::string *text : {&facts.holder_text, &facts.suspect_way, &facts.large_suspects_text})
+        replace_all(*text, owner, named);
+    }
+}
+
 // Returns "Plugin" for "Plugin1", "Plugin42": assemblies made in a series differ in a number.
 std::string without_number(std::string_view name) {
   if (name.ends_with(".dll"))
@@ -241,6 +260,12 @@ void add_waste(const Waste &waste, VerdictFacts &facts) {
   if (!waste.rows.empty())
     facts.waste_text = waste_text(waste.rows[0]);
   for (const WasteRow &row : waste.rows)
+    if (row.kind == WasteKind::unused_room || row.kind == WasteKind::over_allocated_collections) {
+      if (!facts.room)
+        facts.room_text = waste_text(row);
+      facts.room += row.bytes;
+    }
+  for (const WasteRow &row : waste.rows)
     if (are_copies(row)) {
       if (!facts.copies)
         facts.copies_text = waste_text(row);
@@ -274,6 +299,8 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   }
   out.waste = find_live_waste(snapshot, out.suspects.live->all);
   VerdictFacts &facts = out.facts = facts_of(snapshot, out.map, out.suspects);
+  out.others = find_other_owners(snapshot, out.suspects.list, out.suspects.live_bytes);
+  add_others(out.suspects.list, out.others, facts);
   add_waste(out.waste, facts);
   if (out.native && !out.native->owners.empty() && !is_leak(out.native->owners.front(), *out.native)) // else a finding
     facts.native_owner = main_owner_text(*out.native);

@@ -6,6 +6,7 @@
 #include "analysis/plan.h"
 #include "analysis/process/account_map.h"
 #include "analysis/process/fragmentation.h"
+#include "analysis/suspects/other_owners.h"
 #include "analysis/suspects/suspects.h"
 #include "analysis/threads/standing.h"
 #include "analysis/verdict/crash.h"
@@ -33,6 +34,7 @@ struct Examination {
   Standing standing;
   std::unique_ptr<SourceLines> lines; // its notes() say which lines are unknown, of all that were asked for
   Notes notes;
+  std::vector<OtherOwners> others; // who else holds each of the suspects
 };
 
 // `hubs`: full names of further types whose objects are hubs.

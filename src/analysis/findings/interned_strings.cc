@@ -2,6 +2,7 @@
 // from it. The table lies in native memory; it refers to elements of arrays, Object[] in the pinned object heap, which
 // strong handles hold. Literals of code lie in frozen segments instead, except for those of collectible assemblies.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/names/program_callers.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/shapes/field_reader.h"
 #include "base/text.h"
@@ -70,6 +71,16 @@ void add_interned(const Snapshot &snapshot, const DominatorTree &tree, Address a
   }
 }
 
+// "; Shop.Names.Read calls it"; empty: unknown.
+std::string interning_text(const Snapshot &snapshot) {
+  const std::vector<ProgramCaller> callers =
+      first_run(find_callers(*ProgramIl::of(snapshot), [](std::string_view type, std::string_view method, IlUse) {
+        return type == "System.String" && method == "Intern";
+      }));
+  return callers.empty() ? ""
+                         : fmt::format("; {} {} it", callers_text(callers), callers.size() == 1 ? "calls" : "call");
+}
+
 } // namespace
 
 void find_interned_strings(const Evidence &evidence, std::vector<Finding> &out) {
@@ -83,17 +94,18 @@ void find_interned_strings(const Evidence &evidence, std::vector<Finding> &out) 
     add_interned(snapshot, ranked->tree, array, found);
   if (found.count < least_interned && found.bytes < least_interned_bytes)
     return;
-  out.push_back({.kind = "interned_strings",
-                 .harm = found.bytes < least_interned_bytes ? Harm::resource : Harm::memory,
-                 .text = fmt::format("{} strings ({}) are interned, and nothing else holds them: string.Intern keeps "
-                                     "each until the process ends. Intern only strings of which there are few, or keep "
-                                     "them in a table of your own that lets go of them.",
-                                     count_text(found.count), bytes_text(found.bytes)),
-                 .count = found.count,
-                 .bytes = found.bytes,
-                 .example = found.first,
-                 .verb = "path",
-                 .options = " " + hex(found.first)});
+  out.push_back(
+      {.kind = "interned_strings",
+       .harm = found.bytes < least_interned_bytes ? Harm::resource : Harm::memory,
+       .text = fmt::format("{} strings ({}) are interned, and nothing else holds them: string.Intern keeps "
+                           "each until the process ends{}. Intern only strings of which there are few, or keep "
+                           "them in a table of your own that lets go of them.",
+                           count_text(found.count), bytes_text(found.bytes), interning_text(snapshot)),
+       .count = found.count,
+       .bytes = found.bytes,
+       .example = found.first,
+       .verb = "path",
+       .options = " " + hex(found.first)});
 }
 
 } // namespace dnheap

@@ -1,5 +1,6 @@
 // Blocks of malloc that nothing refers to any more, or that many objects hold.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/native/native_callers.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -8,15 +9,15 @@ namespace dnheap {
 
 namespace {
 
-Finding lost(const NativeOwner &owner, const std::string &unread) {
+Finding lost(const NativeOwner &owner, const std::string &unread, const std::string &callers) {
   return {.kind = "lost_native_memory",
           .harm = Harm::memory,
           .sureness = unread.empty() ? Sureness::probable : Sureness::possible,
           .text = fmt::format(
               "Native memory is lost: {} ({}) from malloc, to which no object, no library, no stack and "
               "no other block refers{}. Code that gets memory from malloc, NativeMemory or "
-              "Marshal.AllocHGlobal does not free it.",
-              bytes_text(owner.bytes), sizes_text(owner), unread.empty() ? "" : ", except perhaps " + unread),
+              "Marshal.AllocHGlobal does not free it.{}",
+              bytes_text(owner.bytes), sizes_text(owner), unread.empty() ? "" : ", except perhaps " + unread, callers),
           .count = owner.blocks,
           .bytes = owner.bytes,
           .verb = "account",
@@ -47,7 +48,7 @@ void find_kept_blocks(const Evidence &evidence, std::vector<Finding> &out) {
     if (!is_leak(owner, *evidence.native))
       continue;
     if (owner.kind == NativeOwner::Kind::nobody)
-      out.push_back(lost(owner, unread_text(*evidence.native)));
+      out.push_back(lost(owner, unread_text(*evidence.native), native_callers_text(evidence.snapshot)));
     else
       out.push_back(held(owner));
   }

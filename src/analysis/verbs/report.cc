@@ -9,6 +9,7 @@
 #include "analysis/names/named_types.h"
 #include "analysis/owners/signature.h"
 #include "analysis/shapes/gc_memory_info.h"
+#include "analysis/suspects/suspect_code.h"
 #include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
@@ -121,7 +122,8 @@ std::string next_of(const Question &question, u64 number) {
   return out;
 }
 
-Table suspects_table(const Suspects &suspects, const Question &question) {
+Table suspects_table(const Suspects &suspects, std::span<const OtherOwners> others, std::span<const std::string> codes,
+                     const Question &question) {
   using S = Suspect;
   auto rank = [&](const S &s) { return static_cast<u64>(&s - suspects.list.data()) + 1; };
   Table table = report::ColumnsOf<S>{
@@ -134,6 +136,10 @@ Table suspects_table(const Suspects &suspects, const Question &question) {
       {{"also_held", "", Kind::bytes}, [](const S &s) { return s.also_held.bytes; }},
       {{"also_held_by", "", Kind::text},
        [](const S &s) { return s.also_held.bytes ? Cell(name_of(s.also_held.by)) : Cell(); }},
+      {{"also_owners", "", Kind::text},
+       [&](const S &s) { return rank(s) <= others.size() ? report::text_cell(others[rank(s) - 1].text()) : Cell(); }},
+      {{"code", "", Kind::text},
+       [&](const S &s) { return rank(s) <= codes.size() ? report::text_cell(codes[rank(s) - 1]) : Cell(); }},
       {{"objects", "", Kind::count}, &S::objects},
       {{"element", "", Kind::text}, [](const S &s) { return report::text_cell(s.element); }},
       {{"elements", "", Kind::count}, &S::elements},
@@ -162,7 +168,8 @@ Table figures_table(const char *name, std::string title, std::vector<Row> rows) 
 }
 
 // Makes a table for people with two or three lines per suspect.
-Table suspects_text(const Suspects &suspects, const Question &question) {
+Table suspects_text(const Suspects &suspects, std::span<const OtherOwners> others, std::span<const std::string> codes,
+                    const Question &question) {
   const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : 5;
   std::vector<Row> rows;
   for (u64 i = 0; i < std::min<u64>(suspects.list.size(), most); ++i) {
@@ -171,8 +178,12 @@ Table suspects_text(const Suspects &suspects, const Question &question) {
                                 100 * share_of(s.retained, suspects.live_bytes)),
                     s.way() + "  [" + short_signature(s.signature) + "]"});
     rows.push_back({"", s.text() + (s.by_chance ? " (words on a stack: may be chance)" : "")});
+    if (i < others.size() && !others[i].names.empty())
+      rows.push_back({"", fmt::format("held as well by {}: freed only when all of them let go", others[i].text())});
     if (const std::string also = s.also_text(); !also.empty())
       rows.push_back({"", also});
+    if (i < codes.size() && !codes[i].empty())
+      rows.push_back({"", codes[i]});
   }
   Table table = figures_table("suspects_text",
                               fmt::format("Who holds most of the {} that are alive (what would be freed if it let go)",
@@ -442,8 +453,12 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
                                             {"bytes", verdict.bytes},
                                             {"hang", hangs.empty() ? Cell() : Cell(hangs.front().rule)},
                                             {"hang_text", hangs.empty() ? Cell() : Cell(hangs.front().text)}}});
+  const u64 live = examined.facts.live;
+  const bool is_worth_a_look = live >= least_held || question.top_is_asked; // else the runtime's own few statics
+  const std::vector<std::string> codes =
+      is_worth_a_look ? code_texts(snapshot, suspects.list) : std::vector<std::string>();
   answer.tables.push_back(account_table(examined.map, is_process, false));
-  answer.tables.push_back(suspects_table(suspects, question));
+  answer.tables.push_back(suspects_table(suspects, examined.others, codes, question));
   answer.tables.push_back(findings_table(findings, suspects, question));
   answer.tables.push_back(activity_table(activities));
   // What the program does comes first where it may be the question, and last where the memory is.
@@ -455,10 +470,8 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   answer.tables.push_back(where_table(examined.map, snapshot.target(), examined.facts.knows_all_roots));
   if (const std::string note = limit_note(snapshot); !note.empty())
     answer.tables.back().notes.push_back(note);
-  const u64 live = examined.facts.live;
-  const bool is_worth_a_look = live >= least_held || question.top_is_asked; // else the runtime's own few statics
   if (is_worth_a_look)
-    answer.tables.push_back(suspects_text(suspects, question));
+    answer.tables.push_back(suspects_text(suspects, examined.others, codes, question));
   answer.tables.push_back(waste_table(examined.waste, live));
   if (is_worth_a_look && !examined.waste.rows.empty() && share_of(examined.waste.rows[0].bytes, live) >= least_told)
     answer.tables.push_back(waste_as_text(examined.waste, live, question));

@@ -34,8 +34,12 @@ bool is_suspect_of_many(const VerdictFacts &f, u64 count) {
 
 bool is_nearly_all(const VerdictFacts &f) { return is_much(f.holder, f.live, 0.8, 8 * mib); }
 
-// True if live memory is mostly waste, which would be hidden behind words about memory that is harmless.
-bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib); }
+// What grows by doubling has a quarter too much on average: nothing to speak of.
+bool is_much_unused(const VerdictFacts &f) { return is_much(f.room, f.live, 0.3, 16 * mib); }
+
+// True if live memory is mostly waste, or much of it room for more, which would be hidden behind words about memory
+// that is harmless.
+bool is_mostly_waste(const VerdictFacts &f) { return is_much(f.waste, f.live, 0.5, 16 * mib) || is_much_unused(f); }
 
 bool is_little_alive(const VerdictFacts &f) { return share_of(f.live, f.live + f.dead) < 0.2; }
 
@@ -54,7 +58,12 @@ std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &h
                      percent(bytes, f.live), bytes_text(bytes), holder);
 }
 
+constexpr const char *room_advice = "A capacity that fits, TrimExcess, or a copy when it is complete, saves that.";
+
 std::string much_waste_text(const VerdictFacts &f) {
+  if (is_much_unused(f) && f.room * 2 >= f.waste)
+    return fmt::format("{} of live memory ({}) is unused room: {}. {}", percent(f.room, f.live), bytes_text(f.room),
+                       f.room_text, room_advice);
   return fmt::format("{} of live memory ({}) is waste: {}.", percent(f.waste, f.live), bytes_text(f.waste),
                      f.waste_text);
 }

@@ -132,6 +132,8 @@ struct VerdictFacts {
   // Where to begin if the program hangs: "4 threads wait for a lock in Shop.Buy; if the program hangs, begin there."
   // Empty: its threads are idle, or nobody looked.
   std::string activity;
+  u64 room = 0;          // bytes in live collections and buffers that have room for more than they hold
+  std::string room_text; // the largest group of these
 
   u64 in_heap() const { return live + dead + free_inside; }
 };

@@ -128,6 +128,7 @@ const char *name_of(WasteKind kind) {
   case WasteKind::boxes: return "boxes";
   case WasteKind::free_beside_pins: return "free_beside_pins";
   case WasteKind::zero_arrays: return "zero_arrays";
+  case WasteKind::unused_room: return "unused_room";
   }
   return "";
 }

@@ -4,9 +4,11 @@
 // The rules, in their order; a byte that an earlier rule counts is not counted by a later one:
 //  1. Collections (analysis/shapes/collection_shapes.h), each with the arrays that belong to it alone. An empty
 //     collection wastes all of its bytes; a collection with a single element wastes all but the element's place; a
-//     collection that is less than a third full wastes its unused places. Builders count by characters, and the rule
-//     for one element does not apply to them. Collections of nodes or segments waste nothing. Arrays of collections
-//     never count as equal or mostly zero.
+//     collection that is less than a third full wastes its unused places; a larger one already if a quarter of its
+//     places is unused and these have 64 KiB or more. Builders count by characters, and the rule for one element does
+//     not apply to them. Owners of a buffer (MemoryStream) count as builders; an empty one wastes nothing but its
+//     buffer. Collections of nodes or segments waste nothing. Arrays of collections never count as equal or mostly
+//     zero.
 //  2. Boxes: their bytes beyond the value, which would be stored in place of the reference. A static field's box does
 //     not count.
 //  3. Strings, arrays without references, and small objects without references (up to 128 bytes, and with fields) of
@@ -37,13 +39,16 @@ enum class WasteKind : u8 {
   over_allocated_collections,
   boxes,
   free_beside_pins,
-  zero_arrays
+  zero_arrays,
+  unused_room
 };
 const char *name_of(WasteKind kind); // "duplicate_strings", …
 
-inline constexpr u64 most_small_object = 128;  // bytes, header included
-inline constexpr u64 least_sparse_array = 256; // bytes of elements
-inline constexpr u64 least_others_share = 10;  // at most one element in this many is not zero
+inline constexpr u64 most_small_object = 128;                    // bytes, header included
+inline constexpr u64 least_sparse_array = 256;                   // bytes of elements
+inline constexpr u64 least_others_share = 10;                    // at most one element in this many is not zero
+inline constexpr u64 least_room = 64 << 10, least_room_part = 4; // bytes; one in this many is not used
+constexpr bool is_much_room(u64 unused, u64 whole) { return unused >= least_room && unused >= whole / least_room_part; }
 constexpr bool is_over_allocated(u64 count, u64 capacity) { return 3 * count < capacity; }
 
 struct WasteRow {

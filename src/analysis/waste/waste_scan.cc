@@ -56,8 +56,8 @@ struct WasteScan::Worker {
 WasteScan::WasteScan(const Snapshot &snapshot, const ObjectFilter &filter)
     : runtime_(snapshot.runtime()), heap_(snapshot.heap()), references_(snapshot.references()),
       index_(snapshot.index()), format_(references_.format()), string_layout_(string_layout(runtime_)),
-      shapes_(runtime_, references_.types(), index_.count()), roles_(roles_of(snapshot)),
-      holders_(snapshot.roots().holders), claimed_(index_.starts().shared_places()),
+      shapes_(runtime_, references_.types(), index_.count()), buffers_(runtime_, references_.types()),
+      roles_(roles_of(snapshot)), holders_(snapshot.roots().holders), claimed_(index_.starts().shared_places()),
       shared_(index_.starts().shared_places()) {
   look_at_all(snapshot, filter);
   notes_.add_all(shapes_.notes("the fill of its objects is unknown"));
@@ -86,7 +86,7 @@ std::vector<WasteScan::Role> WasteScan::roles_of(const Snapshot &snapshot) {
     if (is_blanked)
       out[i] =
           layout->component_size == 0 && bases.derives(type.method_table, "System.ValueType") ? Role::box : Role::none;
-    else if (shapes_.is_collection(TypeId{i}))
+    else if (shapes_.is_collection(TypeId{i}) || buffers_.contain(TypeId{i}))
       out[i] = Role::collection;
     else if (is_string[i])
       out[i] = Role::string;
@@ -126,11 +126,15 @@ void WasteScan::look_at_all(const Snapshot &snapshot, const ObjectFilter &filter
       const u64 aligned = align_up(opened.size, alignments.of(address));
       if (roles_[static_cast<u32>(opened.id)] == Role::collection) {
         // Its parts belong to it whether it passes the filter or not.
-        if (const std::optional<CollectionFill> fill = shapes_.read(opened, worker.reader, format_)) {
-          worker.claim(*fill);
+        if (const std::optional<CollectionFill> fill = fill_of(opened, worker.reader)) {
+          std::optional<WastedObject> waste;
           if (filter.passes(object) && !heap_.is_frozen(address))
-            if (std::optional<WastedObject> waste = waste_of(opened, *fill, aligned, worker.reader, nullptr))
-              worker.collections.push_back(*waste);
+            waste = waste_of(opened, *fill, aligned, worker.reader, nullptr);
+          // The contents of a stream that is full may be equal to others.
+          if (waste || !buffers_.contain(opened.id))
+            worker.claim(*fill);
+          if (waste)
+            worker.collections.push_back(*waste);
         } else {
           worker.claim(shapes_.array_of_segment(opened, format_));
         }
@@ -161,7 +165,7 @@ void WasteScan::look_at_all(const Snapshot &snapshot, const ObjectFilter &filter
       if (!has_shared) {
         add(object, thread);
       } else if (worker.reader.open(object.address, opened)) {
-        const std::optional<CollectionFill> fill = shapes_.read(opened, worker.reader, format_);
+        const std::optional<CollectionFill> fill = fill_of(opened, worker.reader);
         const u64 aligned = align_up(opened.size, Alignments(heap_, object.address).of(object.address));
         if (fill)
           if (std::optional<WastedObject> waste = waste_of(opened, *fill, aligned, worker.reader, &shared_))
@@ -178,6 +182,10 @@ void WasteScan::look_at_all(const Snapshot &snapshot, const ObjectFilter &filter
       if (object.kind == WasteKind::boxes || !claimed_.test(object.address))
         add(object, thread);
   });
+}
+
+std::optional<CollectionFill> WasteScan::fill_of(const OpenedObject &object, ReferenceReader &reader) const {
+  return buffers_.contain(object.id) ? buffers_.read(object, reader, format_) : shapes_.read(object, reader, format_);
 }
 
 void WasteScan::look_at(const OpenedObject &object, u64 aligned, Worker &worker) const {
@@ -228,7 +236,7 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
                                                 ReferenceReader &reader, const HeapBits *shared) const {
   if (!fill.capacity)
     return std::nullopt;
-  u64 parts = 0, unused = 0, element = 0;
+  u64 parts = 0, unused = 0, room = 0, element = 0;
   for (u64 i = 0; i < fill.parts.size(); ++i) {
     const Address part = fill.parts[i];
     OpenedObject opened;
@@ -243,15 +251,19 @@ std::optional<WastedObject> WasteScan::waste_of(const OpenedObject &collection, 
       element = component;
     const u64 here = fill.count - fill.elsewhere;
     unused += length > here ? (length - here) * component : 0;
+    room += length * component;
   }
   WastedObject out{collection.address, 0, collection.id, WasteKind::over_allocated_collections};
   if (fill.count == 0) {
     out.kind = WasteKind::empty_collections;
-    out.bytes = aligned + parts;
+    out.bytes = (buffers_.contain(collection.id) ? 0 : aligned) + parts;
   } else if (fill.count == 1 && !fill.is_builder) {
     out.kind = WasteKind::one_element_collections;
     out.bytes = aligned + parts - element;
   } else if (is_over_allocated(fill.count, *fill.capacity)) {
+    out.bytes = unused;
+  } else if (is_much_room(unused, room)) {
+    out.kind = WasteKind::unused_room;
     out.bytes = unused;
   }
   return out.bytes ? std::optional(out) : std::nullopt;

@@ -6,6 +6,7 @@
 #pragma once
 #include "algorithms/equal_contents.h"
 #include "analysis/shapes/collection_shapes.h"
+#include "analysis/waste/buffer_owners.h"
 #include "analysis/waste/waste.h"
 #include "base/chunks.h"
 #include "base/notes.h"
@@ -45,6 +46,8 @@ private:
 
   std::vector<Role> roles_of(const Snapshot &snapshot);
   void look_at_all(const Snapshot &snapshot, const ObjectFilter &filter);
+  // Returns the fill of a collection, or of another owner of a buffer.
+  std::optional<CollectionFill> fill_of(const OpenedObject &object, ReferenceReader &reader) const;
   void look_at(const OpenedObject &object, u64 aligned, Worker &worker) const;
   // Returns what a collection wastes. `shared`: parts of several collections, which do not count; null: all parts
   // count.
@@ -64,6 +67,7 @@ private:
   const Format format_;
   const StringLayout string_layout_;
   const CollectionShapes shapes_;
+  const BufferOwners buffers_;
   Notes notes_;
   std::vector<u32> base_sizes_;                          // by TypeId
   const std::vector<Role> roles_;                        // by TypeId

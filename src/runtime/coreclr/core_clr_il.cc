@@ -6,7 +6,7 @@ namespace dnheap {
 
 CoreClrIl::CoreClrIl(const Target &target, const ContractDescriptor &descriptor, RuntimeTypeSystem1 &types,
                      Loader1 &loader, const CodeLookup &code)
-    : memory_(&target.memory), descriptor_(&descriptor), types_(&types), loader_(&loader),
+    : memory_(&target.memory), descriptor_(&descriptor), types_(&types), loader_(&loader), code_(&code),
       methods_(target, descriptor, types, loader), offsets_(target.memory, code) {}
 
 std::optional<MetadataRow> CoreClrIl::find_method(Address method) const {

@@ -49,6 +49,10 @@ public:
   virtual std::string file_name(Address module) = 0;
   // Returns addresses at which the module's image may lie, the likeliest first.
   virtual std::vector<Address> image_bases(Address module) const = 0;
+
+  // Returns the methods that were compiled at run time, which means that they ran; one may be listed more than once.
+  // Methods that were compiled ahead are not listed, nor is what the dump lacks.
+  virtual std::vector<Address> compiled_methods() const = 0;
 };
 
 } // namespace dnheap

@@ -7,6 +7,7 @@
 #include "target/memory.h"
 
 #include <optional>
+#include <vector>
 
 namespace dnheap {
 
@@ -19,6 +20,10 @@ public:
   // Returns the start of the last method that begins at or before that address; nullopt: none does. Throws Error if
   // that part of the map is not in the dump.
   std::optional<Address> find(Address ip) const;
+
+  // Returns the starts of all methods that begin before `end`, by address. Parts of the map that are not in the dump
+  // have none.
+  std::vector<Address> starts(Address end) const;
 
   // True for a group of eight nibbles that holds a method's start.
   static bool is_pointer(u32 group) { return (group & 15) > 8; }

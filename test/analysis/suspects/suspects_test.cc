@@ -4,6 +4,7 @@
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/suspects/also_held.h"
 #include "analysis/suspects/held_contents.h"
+#include "analysis/suspects/other_owners.h"
 #include "analysis/suspects/suspects.h"
 #include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/verbs.h"
@@ -272,6 +273,29 @@ TEST(Suspecting, AChainOfLinksThatHoldSomething) {
     EXPECT_EQ(found.list[0].owner, "static Shop.Program.s_first and others");
     EXPECT_EQ(found.list[0].elements, 1000u);
     EXPECT_EQ(found.list[0].objects, 2000u);
+  }
+}
+
+// What two fields hold together stays if one lets go: the other is named.
+TEST(Suspecting, WhoElseHoldsIt) {
+  for (const Format format : all_formats) {
+    Shop shop({.format = format});
+    const Address one = shop.old->object(shop.links, 600), two = shop.old->object(shop.links, 600);
+    for (u64 i = 0; i < 600; ++i) {
+      const Address link = shop.old->object(shop.link);
+      shop.store(one, 1 + i, link);
+      shop.store(two, 1 + i, link);
+    }
+    shop.first(one);
+    shop.second(two);
+    Snapshot snapshot(shop.heap.target(), {});
+    const Suspects found = find_suspects(snapshot);
+    ASSERT_FALSE(found.list.empty());
+    ASSERT_EQ(found.list[0].owner, "static Shop.Program.s_first and others");
+    const std::vector<OtherOwners> others = find_other_owners(snapshot, found.list, found.live_bytes);
+    ASSERT_EQ(others.size(), found.list.size());
+    EXPECT_EQ(others[0].text(), "static Shop.Program.s_second");
+    EXPECT_FALSE(others[0].has_more);
   }
 }
 

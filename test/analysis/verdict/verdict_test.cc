@@ -45,6 +45,18 @@ TEST(Verdict, WhatItDoesIsSaidWhereNothingIsWrong) {
       << judge(f).front().text;
 }
 
+// Collections that double have some; a third of all is worth advice, though no finding.
+TEST(Verdict, RoomThatNothingUses) {
+  VerdictFacts f = healthy();
+  f.waste = f.room = 20 * mib, f.room_text = "8 × MemoryStream, room that nothing uses, in Shop.Reports.Body";
+  EXPECT_EQ(judge(f).front().rule, "nothing");
+  EXPECT_TRUE(judge(f).front().text.starts_with("33 % of live memory (20.0 MiB) is unused room: 8 × MemoryStream, room "
+                                                "that nothing uses, in Shop.Reports.Body. A capacity that fits, "))
+      << judge(f).front().text;
+  f.waste = f.room = 15 * mib;
+  EXPECT_EQ(judge(f).front().text.find("unused room"), std::string::npos);
+}
+
 TEST(Verdict, ArraysThatAPoolKeeps) {
   expect("pooled_arrays", [](VerdictFacts &f) { f.pooled = 30 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.pooled = 30 * mib - 1; });

@@ -109,6 +109,48 @@ Waste waste_of(HeapBuilder &heap, unsigned threads = 2) {
   return find_waste(snapshot);
 }
 
+// What doubles has some room at its end; a quarter of a large array is worth a word.
+TEST(Waste, RoomThatNothingUses) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Store store(shape);
+    const u64 p = store.p;
+    MetadataWriter &metadata = store.heap.app().metadata;
+    const u32 rid = metadata.type("System.IO", "MemoryStream");
+    auto field = [&](const char *name, ElementType type, u64 offset) {
+      return FieldShape{metadata.field(name, field_signature(element(type))),
+                        type == ElementType::Object ? ElementType::Class : type, static_cast<u32>(offset)};
+    };
+    const FieldShape buffer = field("_buffer", ElementType::Object, 0), length = field("_length", ElementType::I4, p),
+                     owns = field("_expandable", ElementType::Boolean, p + 4);
+    const Address stream =
+        store.heap.method_table({.base_size = static_cast<u32>(2 * p + p + 8), .rid = rid, .series = {{p, p}}});
+    store.heap.fields(stream, {buffer, length, owns});
+    auto add = [&](u64 capacity, u64 used, bool is_own) {
+      const Address at = store.old.object(stream), array = store.old.object(store.numbers, capacity);
+      store.old.store(at + p, array, p);
+      store.old.store(at + 2 * p, used, 4);
+      store.old.store(at + 2 * p + 4, is_own, 1);
+    };
+    const u64 places = (u64{96} << 10) / store.width * 4;
+    add(places, places / 2, true);
+    add(places, places - 8, true);       // nearly full
+    add(places, places / 2, false);      // the array of somebody else
+    add(places / 16, places / 32, true); // small
+    add(places, places + 1, true);       // cannot be
+    store.collection(store.old, store.list, store.old.object(store.references, places), places / 2);
+    const Waste waste = waste_of(store.heap);
+    u64 rooms = 0;
+    for (const WasteRow &row : waste.rows)
+      if (row.kind == WasteKind::unused_room) {
+        ++rooms;
+        EXPECT_EQ(row.count, 1u);
+        EXPECT_EQ(row.bytes, places / 2 * (row.what == "System.IO.MemoryStream" ? store.width : p)) << row.what;
+      }
+    EXPECT_EQ(rooms, 2u);
+  }
+}
+
 constexpr const char *list_name = "System.Collections.Generic.List";
 constexpr const char *table_name = "System.Collections.Generic.HashSet";
 

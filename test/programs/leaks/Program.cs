@@ -114,6 +114,11 @@ sealed class Span
     }
 }
 
+static class Index
+{
+    public static readonly List<Session> ByNumber = new(), ByName = new();
+}
+
 sealed class Batch
 {
     public static readonly Batch First = new(), Second = new();
@@ -230,6 +235,14 @@ static unsafe class Program
                 {
                     var view = new OrderView();
                     Jobs.Undone.Add(() => view.OnOrderChanged(null, null));
+                });
+                break;
+            case "two-indexes": // each of the two keeps all of them
+                Live(20_000, i =>
+                {
+                    var session = new Session(i);
+                    Index.ByNumber.Add(session);
+                    Index.ByName.Add(session);
                 });
                 break;
             case "gchandles":

@@ -4,6 +4,7 @@
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.IO;
 using System.Runtime;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -22,6 +23,7 @@ class Job { public Queue<long> Waiting; }
 class Undo { public Stack<object> Steps; }
 class Cache { public ConcurrentDictionary<string, object> Entries; }
 class Letter { public StringBuilder Text; }
+class Draft { public MemoryStream Body; }
 class Reading { public object Value; }
 
 class OwnList : List<object> { public OwnList(int capacity) : base(capacity) { } }
@@ -140,6 +142,17 @@ static class Program
         Say("over_allocated_collections", "Page.Words", some, some * 27L * 8);
         Make(some, i => new Letter { Text = new StringBuilder("some text ", 1000).Append(i % 10) });
         Say("over_allocated_collections", "Letter.Text", some, some * 989L * 2);
+
+        // As large as a list of so many, which doubles, would be.
+        const int drafts = 40, written = 100_000, room = 262_144;
+        Make(drafts, i =>
+        {
+            var body = new MemoryStream(room);
+            for (int k = 0; k < written; ++k)
+                body.WriteByte((byte)(i + k % 251 + 1));
+            return new Draft { Body = body };
+        });
+        Say("unused_room", "Draft.Body", drafts, drafts * (long)(room - written));
 
         // What an empty one takes depends on the version: as much as was allocated for it, but for the objects that are locks.
         kept.Add(new ConcurrentDictionary<string, object>());

@@ -78,7 +78,10 @@ constexpr Verb memory_rows[] = {
          "Bytes that a fix would save, by the field that holds them; no byte counts twice. Waste is of these kinds: "
          "collections that are empty, hold one element, or are less than a third full (List, Stack, Queue, Dictionary, "
          "HashSet, ConcurrentDictionary, StringBuilder, and other collections in arrays), with the arrays that belong "
-         "to them; boxes; all but one of equal strings, of equal arrays without references, and of equal small objects "
+         "to them; room for 64 KiB or more that nothing uses at the end of those that are not full, of MemoryStream "
+         "and "
+         "ArrayBufferWriter too; boxes; all but one of equal strings, of equal arrays without references, and of equal "
+         "small objects "
          "without references; the zeros of arrays that contain little else; and holes beside pinned objects. Objects "
          "that the GC never frees are not waste. --live looks only at live objects, --dead only at garbage; neither "
          "looks at holes.",

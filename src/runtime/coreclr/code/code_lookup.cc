@@ -22,4 +22,13 @@ std::optional<CodeBlock> CodeLookup::find(Address ip) const {
   return section->is_code_heap() ? jit_.find(*section, ip) : std::nullopt;
 }
 
+std::vector<Address> CodeLookup::compiled_methods() const {
+  std::vector<Address> out;
+  for (const RangeSection &section : map_.sections())
+    if (section.is_code_heap())
+      for (Address method : jit_.methods(section))
+        out.push_back(method);
+  return out;
+}
+
 } // namespace dnheap

@@ -81,6 +81,23 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
   return std::nullopt; // behind the method
 }
 
+std::vector<Address> JitCode::methods(const RangeSection &section) const {
+  const Address heap = section.heap_list;
+  const std::optional<u64> end = memory_->try_pointer(heap + at_.end), map = memory_->try_pointer(heap + at_.header_map),
+                           base = memory_->try_pointer(heap + at_.map_base);
+  std::vector<Address> out;
+  if (!end || !map || !base)
+    return out;
+  for (Address start : NibbleMap(*memory_, *map, *base, constant_time_).starts(*end)) {
+    const std::optional<u64> header = memory_->try_pointer(start - p_);
+    if (!header || *header <= last_stub_kind_)
+      continue;
+    if (const std::optional<u64> method = memory_->try_pointer(*header + at_.method_desc); method && *method)
+      out.push_back(*method);
+  }
+  return out;
+}
+
 // No runtime publishes the format of debug info, but it changed together with versions 4 and 5 of GC info.
 DebugInfoPlace JitCode::debug_info(const CodeBlock &block) const {
   const DebugInfoFormat format = block.gc_info_version < 4   ? DebugInfoFormat::nibbles

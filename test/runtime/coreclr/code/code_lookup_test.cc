@@ -156,6 +156,10 @@ void expect_all_addresses(CodeBuilder &builder, const JitHeap &heap, u32 gc_info
   }
   EXPECT_FALSE(lookup.find(heap.base - 4));
   EXPECT_FALSE(lookup.find(end + 0x100000));
+  std::vector<Address> all;
+  for (u64 i = 0; i < heap.methods.size(); ++i)
+    all.push_back(method_desc_of(i));
+  EXPECT_EQ(lookup.compiled_methods(), all);
 }
 
 TEST(CodeLookup, EveryAddressOfAHeapOfCompiledCode) {
@@ -189,6 +193,7 @@ TEST(CodeLookup, StubsAreNoMethods) {
   const Target target = builder.target({heap.code.range()});
   const ContractDescriptor descriptor = builder.descriptor();
   const CodeLookup lookup(target, descriptor);
+  EXPECT_EQ(lookup.compiled_methods(), std::vector<Address>{0x7000});
   EXPECT_FALSE(lookup.find(heap.base + 68));
   EXPECT_TRUE(lookup.find(heap.base + 132));
   EXPECT_FALSE(lookup.find(code_base + 0x41000));
@@ -240,6 +245,7 @@ TEST(CodeLookup, WhatIsMissingIsSaid) {
   const Target target = builder.target(); // without the code, so without what stands in front of methods
   ContractDescriptor descriptor = builder.descriptor();
   EXPECT_THROW(CodeLookup(target, descriptor).find(heap.base + 130), Error);
+  EXPECT_TRUE(CodeLookup(target, descriptor).compiled_methods().empty());
   descriptor.globals.erase("ExecutionManagerCodeRangeMapAddress");
   descriptor.missing["ExecutionManagerCodeRangeMapAddress"] = "0 variables";
   const CodeLookup none(target, descriptor);
