@@ -91,6 +91,7 @@ WAYS = {
     "fragmentation": ("probable", None, ["are holes between objects: ", "beside Byte[], pinned (handle:pinned)", "pinned objects cannot be moved."]),
     "unidentified_memory": ("possible", None, ["are neither the managed heap, the runtime, malloc, stacks nor files", "the largest of "]),
     "contexts_cannot_unload": ("probable", 40, ["40 AssemblyLoadContexts are unloading, but cannot finish: static Shop.Program.kept keeps objects of all of them."]),
+    "open_handles:views": ("probable", 800, ["800 views of mapped files (SafeMemoryMappedViewHandle) are open, held by static Shop.Program.kept, and map 3.1 MiB of findings."]),
     "open_handles": ("probable", 800, ["800 files (SafeFileHandle) are open, held by static Shop.Program.kept."]),
     "made_assemblies": ("probable", 121, ["121 assemblies called Microsoft.GeneratedCode (by XmlSerializer) were made at run time, and stay until the program ends"]),
     "thread_statics": ("probable", 6, ["Thread static Shop.Program.scratch of 6 threads holds 40.", "of live memory)"]),

@@ -2,6 +2,7 @@
 #include "analysis/findings/finding_rule.h"
 #include "analysis/inspectors/safe_handles.h"
 #include "analysis/names/brief_type_name.h"
+#include "analysis/native/mapped_views.h"
 #include "analysis/owners/ranked_paths.h"
 #include "analysis/shapes/typed_objects.h"
 #include "base/text.h"
@@ -20,7 +21,8 @@ constexpr u64 least_open = 500;
 constexpr u64 most_handles_looked_at = 100'000;
 
 struct OpenedKind {
-  const char *type, *things;
+  std::string_view type;
+  const char *things;
 };
 // No sockets, and no handles of libraries for encryption: a server has some for each of its connections.
 constexpr OpenedKind opened_kinds[] = {
@@ -28,6 +30,7 @@ constexpr OpenedKind opened_kinds[] = {
     {"Microsoft.Win32.SafeHandles.SafeWaitHandle", "events or other wait handles (SafeWaitHandle)"},
     {"Microsoft.Win32.SafeHandles.SafeProcessHandle", "processes (SafeProcessHandle)"},
     {"Microsoft.Win32.SafeHandles.SafeMemoryMappedFileHandle", "mapped files (SafeMemoryMappedFileHandle)"},
+    {view_handle, "views of mapped files (SafeMemoryMappedViewHandle)"},
     {"Microsoft.Win32.SafeHandles.SafeRegistryHandle", "registry keys (SafeRegistryHandle)"}};
 
 struct OpenHandles {
@@ -70,15 +73,20 @@ void find_open_handles(const Evidence &evidence, std::vector<Finding> &out) {
     const auto most = std::ranges::max_element(by_holder, {}, [](const auto &one) { return one.second.count; });
     if (most == by_holder.end() || most->second.count < least_open)
       continue;
-    out.push_back({.kind = "open_handles",
-                   .harm = Harm::resource,
-                   .text = fmt::format("{} {} are open, held by {}. Dispose of each when it is no longer needed: the "
-                                       "system allows a process a limited number.",
-                                       count_text(most->second.count), things,
-                                       holder_in_words(snapshot, "[]", most->second.example)),
-                   .count = most->second.count,
-                   .example = most->second.example,
-                   .verb = "inspect safehandles"});
+    const std::string holder = holder_in_words(snapshot, "[]", most->second.example);
+    const bool is_reached = most->first.starts_with("static ") && !holder.starts_with(most->first);
+    out.push_back(
+        {.kind = "open_handles",
+         .harm = Harm::resource,
+         .text = fmt::format("{} {} are open, held by {}{}. Dispose of each when it is no longer needed: the "
+                             "system allows a process a limited number.",
+                             count_text(most->second.count), things,
+                             holder + (is_reached ? ", to which " + most->first + " leads" : ""),
+                             name == view_handle ? ", and map " + files_text(find_mapped_views(snapshot)) : ""),
+         .count = most->second.count,
+         .example = most->second.example,
+         .verb = name == view_handle ? "account" : "inspect safehandles",
+         .options = name == view_handle ? " --table views" : ""});
   }
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/verbs/tables/account_table.h"
 #include "analysis/verbs/tables/loaders_table.h"
 #include "analysis/verbs/tables/native_table.h"
+#include "analysis/verbs/tables/views_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 #include "objects/live.h"
@@ -123,6 +124,7 @@ Plan plan_account(const Question &question) {
                                // unknown
     plan.then("walk").then(Pass::live).then("walk");
   foresee_native_owners(plan);
+  foresee_views(plan);
   return plan;
 }
 
@@ -143,6 +145,11 @@ report::Answer answer_account(const Snapshot &snapshot, const Question &question
   const NativeOwners native = looks_at_blocks ? find_native_owners(snapshot, map) : NativeOwners();
   answer.tables.push_back(native_table(native, looks_at_blocks));
   answer.tables.push_back(sizes_table(native, is_shown("malloc")));
+  const bool asks_for_views = question.table == "views";
+  std::vector<MappedView> views =
+      asks_for_views || !is_process ? find_mapped_views(snapshot) : std::vector<MappedView>();
+  const bool shows_views = asks_for_views || are_views_worth_a_look(views, map.mapped);
+  answer.tables.push_back(views_table(snapshot, shows_views ? views : std::vector<MappedView>(), shows_views));
   answer.tables.push_back(arenas_table(map.malloc, is_shown("arenas")));
   answer.tables.push_back(loaders_table(snapshot, map, is_shown("loaders")));
   answer.tables.push_back(unknown_table(map.unknown, is_process, is_shown("not_identified")));

@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
+using System.IO.MemoryMappedFiles;
 using System.Net;
 using System.Net.Http;
 using System.Net.Sockets;
@@ -434,6 +435,18 @@ namespace Shop
             }
         }
 
+        static void Views()
+        {
+            var file = MemoryMappedFile.CreateFromFile(Environment.ProcessPath, FileMode.Open, null, 0, MemoryMappedFileAccess.Read);
+            for (int i = 0; i < 800; ++i)
+            {
+                MemoryMappedViewAccessor view = file.CreateViewAccessor(0, 4096, MemoryMappedFileAccess.Read);
+                kept.Add(view);
+                if (isHealthy)
+                    view.Dispose();
+            }
+        }
+
         // XmlSerializer keeps, and finds again, what it has made for a type; with other arguments it does not.
         static void Serializers()
         {
@@ -646,6 +659,7 @@ namespace Shop
                 "unidentified_memory" => Mapped,
                 "contexts_cannot_unload" => Plugins,
                 "open_handles" => Files,
+                "open_handles:views" => Views,
                 "made_assemblies" => Serializers,
                 "thread_statics" => Scratches,
                 "generic_statics" => Generics,

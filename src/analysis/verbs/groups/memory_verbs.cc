@@ -19,10 +19,11 @@ constexpr Verb memory_rows[] = {
          "swapped out; if pages hold several classes, it shows at least and at most. If malloc has much of a dump's "
          "memory, or with --table native, it shows who has the addresses of malloc's blocks: fields of objects, "
          "libraries, the runtime, or nobody, so that they are lost; --table malloc shows the blocks by size. --table "
+         "views shows views of memory-mapped files, by file and by what holds them. --table "
          "loaders shows the memory of the runtime's loader heaps by the assemblies that are unloaded together. -v "
          "shows malloc's arenas and what was not identified.",
      .takes = {Takes::life},
-     .tables = {"account", "native", "malloc", "arenas", "loaders", "not_identified"},
+     .tables = {"account", "native", "malloc", "views", "arenas", "loaders", "not_identified"},
      .parts = contexts | names | fields | segments | gc | loader_heaps,
      .plan = plan_account,
      .answer = answer_account,
