@@ -110,6 +110,19 @@ std::optional<Bytes> MethodBodies::il_of(Address module, u32 row) {
                : std::nullopt;
 }
 
+std::optional<bool> MethodBodies::is_compiled_ahead(Address module) {
+  const Metadata *metadata = code_ && module ? code_->metadata(module) : nullptr;
+  if (!metadata)
+    return std::nullopt;
+  for (Address base : code_->image_bases(module))
+    for (bool mapped : {true, false})
+      if (const std::optional<PeImage> image = PeImage::at(runtime_.memory(), base, mapped); image && image->metadata())
+        return image->managed_native_header().has_value();
+  const File &file = file_of(module, *metadata);
+  const std::optional<PeImage> image = file.bytes.empty() ? std::nullopt : PeImage::from_file(file.bytes);
+  return image ? std::optional(image->managed_native_header().has_value()) : std::nullopt;
+}
+
 const MethodBodies::File &MethodBodies::file_of(Address module, const Metadata &metadata) {
   auto [known, is_new] = files_.try_emplace(module);
   const std::optional<ModuleRow> own = is_new ? metadata.module() : std::nullopt;

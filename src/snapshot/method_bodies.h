@@ -35,6 +35,9 @@ public:
   // Returns the IL of a method, by its row in the metadata of its module; nullopt: unknown, or it has none. Valid as
   // long as this object and the target's memory.
   std::optional<Bytes> il_of(Address module, u32 row);
+  // True if the module's methods were compiled ahead (ReadyToRun), so that the runtime compiles only some of them;
+  // nullopt: its image is not known.
+  std::optional<bool> is_compiled_ahead(Address module);
   // The IL and the metadata that all this is read from; null: the runtime has none.
   IlCode *code() const { return code_.get(); }
   // Returns the type that declares the method; 0: unknown.

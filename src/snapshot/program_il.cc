@@ -78,8 +78,12 @@ void read_members(std::vector<ProgramUse> uses, ProgramModule &to) {
   }
 }
 
-void read_compiled(const IlCode &code, std::vector<ProgramModule> &modules) {
-  for (Address method : code.compiled_methods())
+void read_compiled(MethodBodies &bodies, std::vector<ProgramModule> &modules) {
+  const IlCode &code = *bodies.code();
+  const std::optional<std::vector<Address>> all = code.compiled_methods();
+  if (!all)
+    return;
+  for (Address method : *all)
     if (const std::optional<MetadataRow> row = code.find_method(method))
       for (ProgramModule &one : modules)
         if (one.module == row->module)
@@ -87,12 +91,13 @@ void read_compiled(const IlCode &code, std::vector<ProgramModule> &modules) {
   for (ProgramModule &one : modules) {
     std::ranges::sort(one.compiled);
     one.compiled.erase(std::ranges::unique(one.compiled).begin(), one.compiled.end());
+    one.knows_run = !all->empty() && bodies.is_compiled_ahead(one.module) == false;
   }
 }
 
 } // namespace
 
-bool ProgramModule::has_run(u32 method) const { return std::ranges::binary_search(compiled, method); }
+bool ProgramModule::has_run(u32 method) const { return !knows_run || std::ranges::binary_search(compiled, method); }
 
 std::string ProgramModule::name_of(u32 method) const {
   const std::optional<MethodDefRow> row = metadata->method(method);
@@ -114,11 +119,11 @@ ProgramIl::ProgramIl(const Snapshot &snapshot) : bodies_(std::make_unique<Method
     const Metadata *metadata = code->metadata(assembly.module);
     if (!metadata)
       continue;
-    modules_.push_back({assembly.module, metadata, {}, natives_of(*metadata), {}, true});
+    modules_.push_back({assembly.module, metadata, {}, natives_of(*metadata), {}});
     u64 left = most_uses;
     read_members(uses_of(snapshot, *bodies_, modules_.back(), left), modules_.back());
   }
-  read_compiled(*code, modules_);
+  read_compiled(*bodies_, modules_);
 }
 
 } // namespace dnheap

@@ -37,7 +37,9 @@ struct ProgramModule {
   std::vector<NativeCall> natives;    // by method
   std::vector<u32> compiled;          // methods that were compiled at run time, which means that they ran; ascending
   bool is_whole = true;               // the IL of all methods was read
+  bool knows_run = false; // `compiled` has all that ran: the dump lists them, and no method was compiled ahead
 
+  // True for methods that ran, or may have run. A method that was always inlined is taken for one that did not.
   bool has_run(u32 method) const;
   // "Shop.Cart+<>c.<Pay>b__1_0"
   std::string name_of(u32 method) const;

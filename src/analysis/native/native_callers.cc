@@ -152,9 +152,7 @@ private:
 
   bool is_every_method_known() const { return std::ranges::all_of(il_->modules(), &ProgramModule::is_whole); }
   // True if it is known which methods ran.
-  bool is_run_known() const {
-    return std::ranges::any_of(il_->modules(), [](const ProgramModule &one) { return !one.compiled.empty(); });
-  }
+  bool is_run_known() const { return std::ranges::any_of(il_->modules(), &ProgramModule::knows_run); }
 
   bool is_never_called(const std::vector<ProgramCaller> &callers) const {
     return is_run_known() ? std::ranges::none_of(callers, &ProgramCaller::has_run) : callers.empty();

@@ -110,8 +110,8 @@ private:
     const std::vector<ProgramCaller> emptying = calls_in(users, field, removing_methods);
     const std::string out = "filled in " + callers_text(filling);
     if (!emptying.empty() && is_run_known() && is_whole() && none_ran(emptying))
-      return out + fmt::format("; {}, which {} from it, never ran", callers_text(emptying),
-                               emptying.size() == 1 ? "removes" : "remove");
+      return out + fmt::format("; {}, which {} from it, {} never to have run", callers_text(emptying),
+                               emptying.size() == 1 ? "removes" : "remove", emptying.size() == 1 ? "seems" : "seem");
     if (!emptying.empty())
       return out + "; emptied in " + callers_text(first_run(emptying));
     return out + (is_whole() && !is_set_anew(field) ? "; no method that uses the field removes from it" : "");
@@ -187,9 +187,7 @@ private:
   }
 
   bool is_whole() const { return std::ranges::all_of(il_->modules(), &ProgramModule::is_whole); }
-  bool is_run_known() const {
-    return std::ranges::any_of(il_->modules(), [](const ProgramModule &one) { return !one.compiled.empty(); });
-  }
+  bool is_run_known() const { return std::ranges::any_of(il_->modules(), &ProgramModule::knows_run); }
   bool none_ran(const std::vector<ProgramCaller> &list) const {
     return is_run_known() ? std::ranges::none_of(list, &ProgramCaller::has_run) : list.empty();
   }

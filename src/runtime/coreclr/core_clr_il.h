@@ -26,7 +26,7 @@ public:
   const Metadata *metadata(Address module) override { return loader_->metadata(module); }
   std::string file_name(Address module) override { return loader_->file_name(module); }
   std::vector<Address> image_bases(Address module) const override { return loader_->image_bases(module); }
-  std::vector<Address> compiled_methods() const override { return code_->compiled_methods(); }
+  std::optional<std::vector<Address>> compiled_methods() const override { return code_->compiled_methods(); }
 
 private:
   const Memory *memory_;

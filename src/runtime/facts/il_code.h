@@ -51,8 +51,8 @@ public:
   virtual std::vector<Address> image_bases(Address module) const = 0;
 
   // Returns the methods that were compiled at run time, which means that they ran; one may be listed more than once.
-  // Methods that were compiled ahead are not listed, nor is what the dump lacks.
-  virtual std::vector<Address> compiled_methods() const = 0;
+  // Methods that were compiled ahead are not listed. Nullopt: the dump lacks part of what lists them.
+  virtual std::optional<std::vector<Address>> compiled_methods() const = 0;
 };
 
 } // namespace dnheap

@@ -50,14 +50,16 @@ std::optional<Address> NibbleMap::find(Address ip) const {
   return std::nullopt;
 }
 
-std::vector<Address> NibbleMap::starts(Address end) const {
+std::optional<std::vector<Address>> NibbleMap::starts(Address end) const {
   constexpr u64 most_in_map = 1 << 22; // 1 GiB of code
   std::vector<Address> out;
   const u64 groups = end > base_ ? std::min((end - base_) / (bucket_size * nibbles) + 1, most_in_map) : 0;
   for (u64 group = 0; group < groups; ++group) {
-    const u32 value = memory_->try_load<u32>(map_ + 4 * group).value_or(0);
-    for (u64 i = 0; value && !is_pointer(value) && i < nibbles; ++i)
-      if (const u32 nibble = value >> (28 - 4 * i) & 15; nibble && nibble <= bucket_size / 4)
+    const std::optional<u32> value = memory_->try_load<u32>(map_ + 4 * group);
+    if (!value)
+      return std::nullopt;
+    for (u64 i = 0; *value && !is_pointer(*value) && i < nibbles; ++i)
+      if (const u32 nibble = *value >> (28 - 4 * i) & 15; nibble && nibble <= bucket_size / 4)
         out.push_back(base_ + (group * nibbles + i) * bucket_size + 4 * (u64{nibble} - 1));
   }
   return out;

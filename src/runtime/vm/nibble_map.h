@@ -21,9 +21,8 @@ public:
   // that part of the map is not in the dump.
   std::optional<Address> find(Address ip) const;
 
-  // Returns the starts of all methods that begin before `end`, by address. Parts of the map that are not in the dump
-  // have none.
-  std::vector<Address> starts(Address end) const;
+  // Returns the starts of all methods that begin before `end`, by address; nullopt: part of the map is not in the dump.
+  std::optional<std::vector<Address>> starts(Address end) const;
 
   // True for a group of eight nibbles that holds a method's start.
   static bool is_pointer(u32 group) { return (group & 15) > 8; }

@@ -22,12 +22,15 @@ std::optional<CodeBlock> CodeLookup::find(Address ip) const {
   return section->is_code_heap() ? jit_.find(*section, ip) : std::nullopt;
 }
 
-std::vector<Address> CodeLookup::compiled_methods() const {
+std::optional<std::vector<Address>> CodeLookup::compiled_methods() const {
   std::vector<Address> out;
   for (const RangeSection &section : map_.sections())
-    if (section.is_code_heap())
-      for (Address method : jit_.methods(section))
-        out.push_back(method);
+    if (section.is_code_heap()) {
+      const std::optional<std::vector<Address>> of_heap = jit_.methods(section);
+      if (!of_heap)
+        return std::nullopt;
+      out.insert(out.end(), of_heap->begin(), of_heap->end());
+    }
   return out;
 }
 

@@ -20,9 +20,9 @@ public:
 
   // Nullopt: no managed method's code lies there. If that is unknown, throws Error that names what is not in the dump.
   std::optional<CodeBlock> find(Address ip) const;
-  // Returns the methods that were compiled at run time, one for each piece of code: MethodDescs. Unreadable parts of
-  // the heaps of code are left out.
-  std::vector<Address> compiled_methods() const;
+  // Returns the methods that were compiled at run time, one for each piece of code: MethodDescs; nullopt: part of what
+  // lists them is not in the dump.
+  std::optional<std::vector<Address>> compiled_methods() const;
   // Finds the debug info of the block's method: some 20 reads more. Throws Error as find() does.
   DebugInfoPlace debug_info(const CodeBlock &block) const {
     return block.ready_to_run ? ready_to_run_.debug_info(block) : jit_.debug_info(block);

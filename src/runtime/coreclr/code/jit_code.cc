@@ -81,19 +81,25 @@ std::optional<CodeBlock> JitCode::find(const RangeSection &section, Address ip) 
   return std::nullopt; // behind the method
 }
 
-std::vector<Address> JitCode::methods(const RangeSection &section) const {
+std::optional<std::vector<Address>> JitCode::methods(const RangeSection &section) const {
   const Address heap = section.heap_list;
-  const std::optional<u64> end = memory_->try_pointer(heap + at_.end), map = memory_->try_pointer(heap + at_.header_map),
+  const std::optional<u64> end = memory_->try_pointer(heap + at_.end),
+                           map = memory_->try_pointer(heap + at_.header_map),
                            base = memory_->try_pointer(heap + at_.map_base);
+  const std::optional<std::vector<Address>> starts =
+      end && map && base ? NibbleMap(*memory_, *map, *base, constant_time_).starts(*end) : std::nullopt;
+  if (!starts)
+    return std::nullopt;
   std::vector<Address> out;
-  if (!end || !map || !base)
-    return out;
-  for (Address start : NibbleMap(*memory_, *map, *base, constant_time_).starts(*end)) {
+  for (Address start : *starts) {
     const std::optional<u64> header = memory_->try_pointer(start - p_);
-    if (!header || *header <= last_stub_kind_)
-      continue;
-    if (const std::optional<u64> method = memory_->try_pointer(*header + at_.method_desc); method && *method)
+    const bool is_stub = header && *header <= last_stub_kind_;
+    const std::optional<u64> method =
+        header && !is_stub ? memory_->try_pointer(*header + at_.method_desc) : std::nullopt;
+    if (method)
       out.push_back(*method);
+    else if (!is_stub)
+      return std::nullopt;
   }
   return out;
 }

@@ -19,8 +19,9 @@ public:
   // Nullopt: no method's code lies there (a stub, a gap). Throws Error if data that the search needs is not in the
   // dump.
   std::optional<CodeBlock> find(const RangeSection &section, Address ip) const;
-  // Returns the methods of a heap of code, one for each piece of code: MethodDescs. Unreadable parts are left out.
-  std::vector<Address> methods(const RangeSection &section) const;
+  // Returns the methods of a heap of code, one for each piece of code: MethodDescs; nullopt: part of what lists them is
+  // not in the dump.
+  std::optional<std::vector<Address>> methods(const RangeSection &section) const;
   // For a block that find() returned. Throws Error as find() does.
   DebugInfoPlace debug_info(const CodeBlock &block) const;
 

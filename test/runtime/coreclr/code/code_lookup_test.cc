@@ -245,7 +245,7 @@ TEST(CodeLookup, WhatIsMissingIsSaid) {
   const Target target = builder.target(); // without the code, so without what stands in front of methods
   ContractDescriptor descriptor = builder.descriptor();
   EXPECT_THROW(CodeLookup(target, descriptor).find(heap.base + 130), Error);
-  EXPECT_TRUE(CodeLookup(target, descriptor).compiled_methods().empty());
+  EXPECT_FALSE(CodeLookup(target, descriptor).compiled_methods());
   descriptor.globals.erase("ExecutionManagerCodeRangeMapAddress");
   descriptor.missing["ExecutionManagerCodeRangeMapAddress"] = "0 variables";
   const CodeLookup none(target, descriptor);
