@@ -16,8 +16,8 @@ enum class Generation : std::uint8_t { gen0, gen1, gen2, loh, poh, frozen };
 inline constexpr std::size_t generation_count = 6;
 const char *name_of(Generation generation); // "gen0", …, "loh", "poh", "frozen"
 
-// The members of Question that a verb uses. `type` includes type_exact; `limits` includes budget, baseline, record and
-// no_instances_of.
+// The members of Question that a verb uses. `type` includes type_exact; `fields` includes by_field; `limits` includes
+// budget, baseline, record and no_instances_of.
 enum class Takes : std::uint8_t {
   type,
   generation,
@@ -49,7 +49,8 @@ enum class Takes : std::uint8_t {
   from,
   struct_type,
   no_stacks,
-  kind
+  kind,
+  fields
 };
 
 // Restricts objects to reachable (live) or unreachable (dead) ones.
@@ -102,6 +103,9 @@ struct Question {
   std::uint64_t top = 0;     // rows that will be written of each table; 0 = all
   bool top_is_asked = false; // the user gave that number: 0 then means all rows, however many
   bool verbose = false;
+
+  std::vector<std::string> fields = {}; // also these fields of each object: "_status", "_customer._name"
+  std::string by_field = {};            // sum objects up by the value of this field
 };
 
 struct QuestionOption {

@@ -107,7 +107,8 @@ std::vector<Question> questions(const Verb &verb, const Shop &shop, const std::s
   if (std::string_view(verb.name) == "query") {
     for (const char *sql :
          {"select * from objects", "select * from refs where target = 1", "select * from dominators",
-          "select * from plain_dominators", "select * from owners", "select * from types, roots, strings, meta"})
+          "select * from plain_dominators", "select * from owners", "select * from types, roots, strings, meta",
+          "select e.* from objects o join entries e on e.collection = o.address"})
       add([&](Question &q) { q.subject = sql; });
     return out;
   }

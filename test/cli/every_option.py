@@ -19,7 +19,7 @@ OF_PROCESSES = {"sample", "collect"}  # see test/real
 # What to give them, and which of them cannot be seen in an answer about this dump. Memory: more than AddressSanitizer maps.
 VALUES = {"type": "Shop", "type-exact": "string", "gen": "2", "min": "100", "range": "0x7ff3b5000000-0x7ff3b9000000",
           "depth": "2", "top": "1", "modules": "/", "symbols": "/etc", "runtime": "1", "threads": "1", "max-memory": "64T", "temp-dir": "/tmp", "interval": "1h", "no-instances-of": "Shop.NoSuch", "no-findings-of": "deadlock", "hub": "Shop.Customer", "color": "always", "limit": "1", "timeout": "5m",
-          "max": "60", "near": "0x7ff3b55996a8", "from": "0x7ff3b55996a8", "refers-to": "younger", "struct": "System.DateTime"}
+          "max": "60", "near": "0x7ff3b55996a8", "from": "0x7ff3b55996a8", "refers-to": "younger", "struct": "System.DateTime", "fields": "_stringLength", "by-field": "_stringLength"}
 KINDS = {"handles": "pinned", "roots": "static", "threads": "background", "locks": "monitor"}
 UNSEEN = {"modules", "symbols", "runtime", "threads", "max-memory", "temp-dir", "strict", "no-progress", "perf", "verbose", "exact", "top",
           "output", "format", "baseline", "color", "full-names", "timeout"}
@@ -69,7 +69,7 @@ def options_before(verb, table, folder):
     if verb == "export":
         return ["-o", f"{folder}/heap.file", *([] if table == "as" else ["--as", "ndjson"])]
     out = ["-o", f"{folder}/small.core"] if verb == "extract" else ["--no-instances-of", "Shop.Dice"] if verb == "check" else []
-    return out + (["--values"] if table == "elements" else [])
+    return out + (["--values"] if table == "elements" else ["--by-field", "_stringLength", "--values"] if table == "groups" else [])
 
 
 def other_record(asked, folder):
@@ -145,8 +145,9 @@ def check_verb(asked, verb, folder):
                 values = ["Nothing"]  # all calls of the sample are Shop's
             if (verb, name) == ("memory", "by"):
                 values = values[:1]  # the others need --values
-            needed = ["--tree"] if name == "depth" or (verb, name) == ("retained", "raw") else \
-                ["--table", "registers"] if (verb, name) == ("stack", "values") else extra
+            needed = (["--tree"] if name == "depth" or (verb, name) == ("retained", "raw")
+                      else ["--table", "registers"] if (verb, name) == ("stack", "values")
+                      else {"by-field": ["--values"], "values": ["--fields", "_stringLength"]}.get(name, extra) if verb == "objects" else extra)
             changed = False
             for value in values:
                 word = [f"--{name}"] if value is None else [f"--{name}", value]

@@ -82,7 +82,8 @@ def command_lines(dnheap, verb, dump, folder):
         return [["-o", f"{folder}/small.core", "--no-values"]]
     if verb == "show":
         return [[first(dnheap, dump, "System.String"), "--values", "--closure"], [first(dnheap, dump, "System.Object[]")],
-                [first(dnheap, dump, "System.Int32[]"), "--values"], [first(dnheap, dump, "System.String", "method_table")],
+                [first(dnheap, dump, "System.Int32[]"), "--values"], *collections(dnheap, dump),
+                [first(dnheap, dump, "System.String", "method_table")],
                 [first(dnheap, dump, "System.Object[]"), "--values", "--struct", first(dnheap, dump, "System.DateTime", "method_table")]]
     if verb == "path":
         return [["System.String"], [first(dnheap, dump, "System.String")], [first(dnheap, dump, "System.String"), "--all"],
@@ -93,7 +94,8 @@ def command_lines(dnheap, verb, dump, folder):
     if verb == "lookup":
         order = first(dnheap, dump, "Shop.Order")
         return [[order], [first(dnheap, dump, "Shop.Order", "method_table")], ["Shop.Order"], [hex(int(order, 16) + 8)], ["System.Private.CoreLib.dll"]]
-    return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"], ["--by", "size"]],
+    return {"stat": [[], ["--live"], ["--by", "retained"]], "objects": [[], ["--dead"], ["--by", "size"], ["--by", "retained"], ["--type-exact", "System.String", "--fields", "_stringLength,_firstChar", "--values"],
+                        ["--type-exact", "System.String", "--by-field", "_stringLength", "--values"]],
             "frag": [[], ["--by", "retained"]],
             "inspect": [["list"], [], ["timers"], ["events"], ["collections"], ["pools"], ["contexts"], ["finalizers"], ["http"], ["db"], ["sockets"], ["safehandles"], ["caches"], ["di"], ["requests"], ["regex"], ["ef"], ["asynclocals"]],
             "waste": [[], ["--live"]],
@@ -101,6 +103,12 @@ def command_lines(dnheap, verb, dump, folder):
             "retained": [[], ["--tree"], ["--plain"]], "verify": [[], ["--all"]], "exceptions": [[], ["--values"]],
             "stack": [["--roots"], ["--all", "--merge"], ["--table", "registers"], ["--table", "registers", "--values"]],
             "diff": [[], ["--interval", "90m"]], "locks": [[], ["--all"]], "async": [[], ["--by", "retained"]]}.get(verb, [[]])
+
+
+def collections(dnheap, dump):
+    """Two collections of a dump, one with and one without contents, if it has a dictionary."""
+    answer = output(dnheap, "objects", dump, "--type", r"^System\.Collections\.Generic\.Dictionary<[^+]*>$", "--format", "json", "--top", "1")
+    return [[row["address"], *options] for row in json.loads(answer)["tables"]["objects"] for options in ([], ["--values"])]
 
 
 def first(dnheap, dump, kind, column="address"):

@@ -279,6 +279,13 @@ std::vector<FieldValue> FieldValues::elements(Address object, u64 size, const El
   return std::move(reader.rows);
 }
 
+std::vector<FieldValue> FieldValues::place(Address at, const InstanceField &type, bool values, u64 most) {
+  Reader reader(runtime_, enums_, at, values, most);
+  reader.add({"", type.type, type.type_name, type.method_table, type.declaring_type, type.name, type.arguments}, 0, "",
+             0);
+  return std::move(reader.rows);
+}
+
 FieldValue FieldValues::whole(Address object, Address method_table) {
   const Memory &memory = runtime_.memory();
   const std::string &type = runtime_.types().name(method_table);

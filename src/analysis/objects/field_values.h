@@ -31,6 +31,9 @@ public:
   void learn_enums(Address method_table);
   // Returns elements with their values, at most `most` rows. `size`: of the array, in bytes.
   std::vector<FieldValue> elements(Address object, u64 size, const ElementShape &shape, u64 most);
+  // Returns the value at a place outside of a known object, and if it is a struct without a value of its own the fields
+  // in it, whose names begin with ".", at most `most` rows.
+  std::vector<FieldValue> place(Address at, const InstanceField &type, bool values, u64 most);
   // Returns the value of an object that is a single value: a string, or a boxed struct that struct_text() knows.
   FieldValue whole(Address object, Address method_table);
 

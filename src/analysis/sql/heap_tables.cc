@@ -39,6 +39,11 @@ constexpr SqlTable all_tables[] = {
     {.name = "dominators", .columns = columns_of_dominators, .look_up = 1, .rows = rows_of_dominators},
     {.name = "plain_dominators", .columns = columns_of_dominators, .look_up = 1, .rows = rows_of_plain_dominators},
     {.name = "strings", .columns = "object ADDRESS, length INTEGER, value TEXT", .look_up = 1, .rows = rows_of_strings},
+    {.name = "entries",
+     .columns = "collection ADDRESS, position INTEGER, key, key_object ADDRESS, value, value_object ADDRESS",
+     .look_up = 1,
+     .needs_look_up = true,
+     .rows = rows_of_entries},
     {.name = "meta", .columns = "key TEXT, value TEXT", .rows_per_object = 0, .rows = rows_of_meta},
 };
 
@@ -117,6 +122,19 @@ void check_constants([[maybe_unused]] const Table &of, [[maybe_unused]] sqlite3_
 #endif
 }
 
+// A join that would give the value later is refused without an error, so that SQLite finds the order in which it is
+// known.
+int refuse_all_rows(const Table &table, const sqlite3_index_info &info) {
+  for (int i = 0; i < info.nConstraint; ++i)
+    if (info.aConstraint[i].iColumn == 0 && info.aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
+      return SQLITE_CONSTRAINT;
+  return guarded(*table.tables, [&] {
+    throw UsageError(std::string("query: the table ") + table.row->name +
+                     " needs the address of one object, or a join: from objects o join entries e on e.collection = "
+                     "o.address where o.type = …");
+  });
+}
+
 // The plan's number is 1 + the column that is looked up; 0: all rows.
 int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
   const Table &table = *static_cast<Table *>(of);
@@ -137,6 +155,8 @@ int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
     info->estimatedCost = one.iColumn == 0 ? 2 : 20;
     info->estimatedRows = one.iColumn == 0 ? 2 : 20;
   }
+  if (table.row->needs_look_up && info->idxNum == 0)
+    return refuse_all_rows(table, *info);
   return guarded(*table.tables, [&] { check_constants(table, info); });
 }
 
@@ -208,7 +228,10 @@ void HeapTables::add_to(sqlite3 *database, const std::string &prefix) {
                              [](void *known) { delete static_cast<Known *>(known); });
     // Compiled once now: later an authorizer may forbid the statement by which SQLite learns the columns.
     sqlite3_stmt *statement = nullptr;
-    sqlite3_prepare_v2(database, ("select 1 from " + prefix + table.name).c_str(), -1, &statement, nullptr);
+    sqlite3_prepare_v2(
+        database,
+        ("select 1 from " + prefix + table.name + (table.needs_look_up ? " where collection = 0" : "")).c_str(), -1,
+        &statement, nullptr);
     sqlite3_finalize(statement);
     throw_error();
   }

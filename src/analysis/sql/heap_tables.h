@@ -1,8 +1,8 @@
-// HeapTables: the open snapshot as tables of SQLite: types, objects, refs, roots, owners, dominators, strings, meta.
-// Read-only; rows are made when they are asked for. Equality with the address of an object (in refs with its source or
-// target, in types with the id) is a look-up, everything else goes over all rows. The data that a table needs are
-// computed when it is first used: graph and referrers for the targets of refs, the dominator tree for owners and
-// dominators. Runs only in the snapshot's thread.
+// HeapTables: the open snapshot as tables of SQLite: types, objects, refs, roots, owners, dominators, strings, entries,
+// meta. Read-only; rows are made when they are asked for. Equality with the address of an object (in refs with its
+// source or target, in types with the id) is a look-up, everything else goes over all rows; entries, which are those of
+// one collection, can only be looked up. The data that a table needs are computed when it is first used: graph and
+// referrers for the targets of refs, the dominator tree for owners and dominators. Runs only in the snapshot's thread.
 #pragma once
 #include "analysis/export/held_roots.h"
 #include "analysis/export/reference_names.h"

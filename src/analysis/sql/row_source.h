@@ -25,6 +25,7 @@ struct SqlTable {
   const char *name, *columns;
   u32 look_up = 0; // a bit per column: equality with it is a look-up
   u64 rows_per_object = 1;
+  bool needs_look_up = false; // has no rows but for a value of the first column
   std::unique_ptr<SqlRows> (*rows)(HeapTables &tables) = nullptr;
 };
 
@@ -35,6 +36,7 @@ std::unique_ptr<SqlRows> rows_of_roots(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_owners(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_dominators(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_plain_dominators(HeapTables &tables);
+std::unique_ptr<SqlRows> rows_of_entries(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_strings(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_meta(HeapTables &tables);
 

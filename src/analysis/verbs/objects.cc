@@ -4,6 +4,8 @@
 #include "analysis/filters/live_filter.h"
 #include "analysis/filters/type_filter.h"
 #include "analysis/objects/object_view.h"
+#include "analysis/owners/ranked_tree.h"
+#include "analysis/verbs/tables/instances_table.h"
 #include "analysis/verbs/verbs.h"
 #include "base/not_found.h"
 #include "base/parallel.h"
@@ -239,6 +241,19 @@ std::pair<Address, Address> around(const Snapshot &snapshot, Address address, st
   return {first, end};
 }
 
+report::Table table_of_instances(const Snapshot &snapshot, const Question &question, Selection &selection) {
+  return instances_table(snapshot, question, selection.types(), [&](Instance &out) {
+    Line line;
+    if (!selection.next(line))
+      return false;
+    out.address = line.address;
+    out.method_table = line.method_table;
+    out.bytes = line.bytes;
+    out.generation = name_of(line.generation);
+    return true;
+  });
+}
+
 bool is_by_size(const Question &question) { return question.by == "size" || question.table == "sizes"; }
 
 } // namespace
@@ -248,13 +263,19 @@ Plan plan_objects(const Question &question) {
     throw UsageError("--near and --range exclude each other: --near chooses the range");
   if (is_by_size(question) && !question.sort.empty())
     throw UsageError("--sort cannot be used with --by size, which always sorts by total bytes");
+  check_instances(question);
   Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
+  if (question.by == "retained")
+    foresee_ranked(plan);
   return question.refers_to.empty() ? plan : plan.then("referring objects");
 }
 
 report::Answer answer_objects(const Snapshot &snapshot, const Question &asked) {
   using report::Kind;
   Question question = asked;
+  question.values &= !snapshot.target().has_blanked_values();
+  if (!question.by_field.empty() && !question.values)
+    throw NotFound("--by-field: there are no values: " + snapshot.target().why_no_values());
   std::string note;
   if (question.near) {
     const auto [first, end] = around(snapshot, question.near->value(), note);
@@ -273,6 +294,8 @@ report::Answer answer_objects(const Snapshot &snapshot, const Question &asked) {
   bool by_address = question.sort.empty() || question.sort == "address";
   if (is_by_size(question))
     table = sizes_table(snapshot, *selection, question.top);
+  else if (is_about_instances(question))
+    table = table_of_instances(snapshot, question, *selection);
   else
     table.rows = by_address ? streamed(selection) : sorted(snapshot, selection, question.sort, question.top);
   if (!note.empty())
@@ -281,6 +304,12 @@ report::Answer answer_objects(const Snapshot &snapshot, const Question &asked) {
   // Names are needed while rows stream; problems with them must be noted before.
   for (const TypeTally &type : snapshot.tally().types)
     selection->name(type.method_table);
+  if (asked.values && !question.values)
+    answer.completeness->notes.add("there are no values: " + snapshot.target().why_no_values());
+  if (question.by == "retained") {
+    add_root_notes(snapshot, answer);
+    add_reference_notes(snapshot, answer);
+  }
   selection->types().add_notes(answer);
   add_name_notes(snapshot, answer);
   add_live_notes(snapshot, question, answer);

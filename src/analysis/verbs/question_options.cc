@@ -120,6 +120,31 @@ void add_folder(std::vector<std::string> &to, Label &label, Text value) {
   to.emplace_back(value);
 }
 
+// Commas within <> are part of a name.
+void set_fields(Question &q, Label &label, Text value) {
+  i64 depth = 0;
+  std::string one;
+  auto add = [&] {
+    if (one.empty())
+      refuse(label, value, "a list of fields such as _status,_customer._name");
+    q.fields.push_back(std::exchange(one, {}));
+  };
+  for (char c : value) {
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      add();
+    else
+      one += c;
+  }
+  add();
+}
+
+void set_by_field(Question &q, Label &label, Text value) {
+  if (value.empty())
+    refuse(label, value, "a field such as _status");
+  q.by_field = value;
+}
+
 using Q = Question;
 constexpr QuestionOption options[] = {
     {"type", "RE", Takes::type,
@@ -191,6 +216,11 @@ constexpr QuestionOption options[] = {
      [](Q &q, Label &, Text) { q.values = true; }},
     {"no-values", nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
      [](const Q &q) { return q.no_values; }, [](Q &q, Label &, Text) { q.no_values = true; }},
+    {"fields", "FIELDS", Takes::fields,
+     "also these fields of each object, by their names: _status,_customer._name; numbers and texts with --values",
+     [](const Q &q) { return !q.fields.empty(); }, set_fields, all_count},
+    {"by-field", "FIELD", Takes::fields, "sum the objects up by the value of this field; needs --values",
+     [](const Q &q) { return !q.by_field.empty(); }, set_by_field, refused},
     {"symbols", "DIR", Takes::symbols,
      "look here for .pdb files, which contain source lines; may be given several times",
      [](const Q &q) { return !q.symbol_folders.empty(); },

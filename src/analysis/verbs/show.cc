@@ -9,6 +9,7 @@
 #include "analysis/objects/object_view.h"
 #include "analysis/objects/weak_target.h"
 #include "analysis/threads/task_state.h"
+#include "analysis/verbs/tables/entries_table.h"
 #include "analysis/verbs/tables/series_table.h"
 #include "analysis/verbs/tables/show_type.h"
 #include "analysis/verbs/verbs.h"
@@ -387,6 +388,8 @@ report::Answer answer_show(const Snapshot &snapshot, const Question &asked) {
   }
   if (is_wanted(question, "object"))
     add_object_tables(snapshot, view, object, referrers, note, question, answer);
+  if (is_wanted(question, "entries"))
+    add_entries_table(snapshot, view.address(object), question, answer);
   add_values(snapshot, view, object, question, answer);
   if (is_wanted(question, "references"))
     answer.tables.push_back(references_table(snapshot, view, object, question.top));

@@ -58,8 +58,10 @@ constexpr Verb file_rows[] = {
          "generation, reached), refs (source, target, field, element), roots (kind, owner, object), owners (owner, "
          "kind, rank, retained_bytes, retained_objects: the rows of retained), dominators (object, dominator, owner, "
          "retained_bytes, retained_objects), plain_dominators (the same without ranks of owners, as retained --plain), "
-         "strings (object, length, value: with --values), meta (key, value). doc/files.md describes them. Fast: an "
-         "object by its address, refs by source or target; everything else goes over all rows. Nothing can be changed, "
+         "strings (object, length, value: with --values), entries (collection, position, key, key_object, value, "
+         "value_object: of the collection whose address is given or joined; key and value with --values), meta (key, "
+         "value). doc/files.md describes them. Fast: an object by its address, refs by source or target; everything "
+         "else goes over all rows. Nothing can be changed, "
          "and no other file can be opened. --limit ends after so many rows, --timeout after so many seconds.",
      .subject = {"SELECT", "which question?"},
      .takes = {Takes::limit, Takes::timeout, Takes::values},

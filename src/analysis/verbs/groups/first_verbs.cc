@@ -66,14 +66,17 @@ constexpr Verb first_rows[] = {
     {.name = "show",
      .group = "to begin with",
      .question = "what is this object?",
-     .details = "Its type, size, generation and fields, the objects that it refers to, the objects that refer to it "
-                "and by which field, and what would be freed with it. For a MethodTable's address: the type, and how "
-                "much of the heap its objects take. --closure adds everything that it reaches, whoever else holds it "
-                "(SOS calls this objsize); --values shows the contents of strings and fields. --struct TYPE shows the "
-                "memory at an address as a struct of that type: inside an object, in an array, or on a stack.",
+     .details =
+         "Its type, size, generation and fields, the objects that it refers to, the objects that refer to it "
+         "and by which field, and what would be freed with it. For a collection: its entries, in the order in "
+         "which it lists them. For a MethodTable's address: the type, and how much of the heap its objects take. "
+         "--closure adds everything that it reaches, whoever else holds it "
+         "(SOS calls this objsize); --values shows the contents of strings, fields and entries. --struct TYPE shows "
+         "the "
+         "memory at an address as a struct of that type: inside an object, in an array, or on a stack.",
      .subject = {"ADDR", "which object?"},
      .takes = {Takes::closure, Takes::values, Takes::struct_type},
-     .tables = {"object", "fields", "elements", "references", "referrers", "series", "type"},
+     .tables = {"object", "entries", "fields", "elements", "references", "referrers", "series", "type"},
      .parts = contexts | names | fields | delegates | strings | life_parts | thread_ids,
      .plan = plan_show,
      .answer = answer_show},

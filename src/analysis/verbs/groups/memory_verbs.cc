@@ -43,15 +43,18 @@ constexpr Verb memory_rows[] = {
     {.name = "objects",
      .group = "memory",
      .question = "which objects are there?",
-     .details = "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds "
-                "millions. --near shows the objects around an address; --by size shows how many objects there are of "
-                "each size; --refers-to younger shows those that a collection of younger generations has to look at. "
-                "--format addresses writes the addresses alone, one per line, for scripts.",
+     .details =
+         "One row per object, in address order unless --sort says otherwise. Use the filters: a heap holds "
+         "millions. --near shows the objects around an address; --by size shows how many objects there are of "
+         "each size; --refers-to younger shows those that a collection of younger generations has to look at. "
+         "--by retained shows what each object alone holds; --fields adds fields of one's choice, and --by-field "
+         "sums the objects up by the value of one, as in: --type-exact Shop.Order --by-field _status --values. "
+         "--format addresses writes the addresses alone, one per line, for scripts.",
      .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
-               Takes::refers_to, Takes::near},
+               Takes::refers_to, Takes::near, Takes::fields, Takes::values},
      .sort_columns = {"address", "bytes", "type"},
-     .by = {"size"},
-     .tables = {"objects", "sizes", "stages"},
+     .by = {"size", "retained"},
+     .tables = {"objects", "sizes", "groups", "stages"},
      .parts = contexts | names,
      .plan = plan_objects,
      .answer = answer_objects,
