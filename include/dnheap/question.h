@@ -104,7 +104,7 @@ struct Question {
   bool top_is_asked = false; // the user gave that number: 0 then means all rows, however many
   bool verbose = false;
 
-  std::vector<std::string> fields = {}; // also these fields of each object: "_status", "_customer._name"
+  std::vector<std::string> fields = {}; // also these fields of each object: "_state", "_customer._name"
   std::string by_field = {};            // sum objects up by the value of this field
 };
 

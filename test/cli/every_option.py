@@ -60,7 +60,8 @@ def subjects(asked, verb):
     if verb not in ("show", "path", "memory", "lookup"):
         return [[]]
     (array, method_table), (order, _) = first("System.Int32[]"), first("Shop.Order")
-    return {"show": [[array], [order], [method_table]], "path": [[array], ["Shop.Order"]], "memory": [[array]],
+    lines, _ = first("System.Collections.Generic.List<Shop.OrderLine>")
+    return {"show": [[array], [order], [method_table], [lines]], "path": [[array], ["Shop.Order"]], "memory": [[array]],
             "lookup": [[order], [method_table], ["Shop.Order"]]}[verb]
 
 

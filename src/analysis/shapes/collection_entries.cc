@@ -15,11 +15,6 @@ CollectionContents CollectionEntries::read(Address object, u64 most) {
   return out;
 }
 
-bool CollectionEntries::is_called_so(Address method_table) const {
-  return snapshot_.runtime().fields().elements(method_table) ||
-         !EntryWalk::rows_of(snapshot_.runtime(), method_table).empty();
-}
-
 Address CollectionEntries::object_of(const EntryPart &part) const {
   if (part.is_object)
     return part.at;

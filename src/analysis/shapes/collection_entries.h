@@ -32,8 +32,6 @@ public:
 
   // Returns the entries in the order in which the collection lists them, at most `most`.
   CollectionContents read(Address object, u64 most = ~u64{0});
-  // True if read() would list entries, going by the names of the type and its bases alone.
-  bool is_called_so(Address method_table) const;
   // Returns the object that a part is or refers to; 0: null, no reference, or not in the dump.
   Address object_of(const EntryPart &part) const;
 

@@ -176,7 +176,9 @@ void EntryWalk::read(Address object) {
     if ((this->*row.read)(object, row.paths))
       return;
   }
-  out_.state = rows.empty() && depth_ == 0 ? CollectionContents::State::none : CollectionContents::State::unknown;
+  // Where no fields are known at all, as in a listing of the heap, other notes say so.
+  const bool is_known = !rows.empty() && !runtime_.fields().instance_fields(type).empty();
+  out_.state = is_known || depth_ > 0 ? CollectionContents::State::unknown : CollectionContents::State::none;
   out_.unlisted = type ? runtime_.types().name(type) : "";
 }
 

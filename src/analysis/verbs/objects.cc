@@ -264,7 +264,8 @@ Plan plan_objects(const Question &question) {
   if (is_by_size(question) && !question.sort.empty())
     throw UsageError("--sort cannot be used with --by size, which always sorts by total bytes");
   check_instances(question);
-  Plan plan(passes_of_life(question) | (question.near ? Pass::index | Pass::tally : Passes(Pass::tally)));
+  const bool needs_index = question.near || question.by == "retained";
+  Plan plan(passes_of_life(question) | (needs_index ? Pass::index | Pass::tally : Passes(Pass::tally)));
   if (question.by == "retained")
     foresee_ranked(plan);
   return question.refers_to.empty() ? plan : plan.then("referring objects");

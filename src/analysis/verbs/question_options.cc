@@ -126,7 +126,7 @@ void set_fields(Question &q, Label &label, Text value) {
   std::string one;
   auto add = [&] {
     if (one.empty())
-      refuse(label, value, "a list of fields such as _status,_customer._name");
+      refuse(label, value, "a list of fields such as _state,_customer._name");
     q.fields.push_back(std::exchange(one, {}));
   };
   for (char c : value) {
@@ -141,7 +141,7 @@ void set_fields(Question &q, Label &label, Text value) {
 
 void set_by_field(Question &q, Label &label, Text value) {
   if (value.empty())
-    refuse(label, value, "a field such as _status");
+    refuse(label, value, "a field such as _state");
   q.by_field = value;
 }
 
@@ -217,7 +217,7 @@ constexpr QuestionOption options[] = {
     {"no-values", nullptr, Takes::no_values, "blank the contents of strings and fields in the file",
      [](const Q &q) { return q.no_values; }, [](Q &q, Label &, Text) { q.no_values = true; }},
     {"fields", "FIELDS", Takes::fields,
-     "also these fields of each object, by their names: _status,_customer._name; numbers and texts with --values",
+     "also these fields of each object, by their names: _state,_customer._name; numbers and texts with --values",
      [](const Q &q) { return !q.fields.empty(); }, set_fields, all_count},
     {"by-field", "FIELD", Takes::fields, "sum the objects up by the value of this field; needs --values",
      [](const Q &q) { return !q.by_field.empty(); }, set_by_field, refused},

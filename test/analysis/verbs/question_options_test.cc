@@ -61,6 +61,17 @@ TEST(QuestionOptions, Ranges) {
     EXPECT_EQ(error_of("range", wrong), std::string("--range: '") + wrong + "' is not a range such as 0x7f00-0x8000");
 }
 
+TEST(QuestionOptions, ListsOfFields) {
+  Question question;
+  option("fields").set(question, "--fields", "_state,_customer._name");
+  option("fields").set(question, "--fields", "<Pair<a,b>>k__BackingField");
+  EXPECT_EQ(question.fields, (std::vector<std::string>{"_state", "_customer._name", "<Pair<a,b>>k__BackingField"}));
+  for (const char *wrong : {"", ",", "_state,", ",_state", "a,,b"})
+    EXPECT_EQ(error_of("fields", wrong),
+              std::string("--fields: '") + wrong + "' is not a list of fields such as _state,_customer._name");
+  EXPECT_EQ(error_of("by-field", ""), "--by-field: '' is not a field such as _state");
+}
+
 TEST(QuestionOptions, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of("gen", "LOH"), "");
   EXPECT_EQ(error_of("gen", "2"), "");

@@ -48,7 +48,7 @@ constexpr Verb memory_rows[] = {
          "millions. --near shows the objects around an address; --by size shows how many objects there are of "
          "each size; --refers-to younger shows those that a collection of younger generations has to look at. "
          "--by retained shows what each object alone holds; --fields adds fields of one's choice, and --by-field "
-         "sums the objects up by the value of one, as in: --type-exact Shop.Order --by-field _status --values. "
+         "sums the objects up by the value of one, as in: --type-exact Shop.Order --by-field _state --values. "
          "--format addresses writes the addresses alone, one per line, for scripts.",
      .takes = {Takes::type, Takes::generation, Takes::min_bytes, Takes::max_bytes, Takes::range, Takes::life,
                Takes::refers_to, Takes::near, Takes::fields, Takes::values},
