@@ -7,8 +7,8 @@ lists of them itself.
 
 Exit codes are those of matrix.py.
 """
-import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -47,7 +47,17 @@ def problems_of(dnheap, path, truth):
             found, expected = len(found), len(expected)  # structs are in the rows of their fields
         if found != expected:
             problems.append(f"{label} ({place['type']}): {str(found)[:300]}, not {str(expected)[:300]}")
-    return problems + problems_of_table(dnheap, path, truth)
+    return problems + problems_of_table(dnheap, path, truth) + problems_without_values(dnheap, path, truth)
+
+
+def problems_without_values(dnheap, path, truth):
+    """In an extract without values the numbers of entries are blank: then none are listed, and a note says so."""
+    with tempfile.TemporaryDirectory(prefix="dnheap-entries-") as folder:
+        core = pathlib.Path(folder, "blanked.core")
+        subprocess.run([dnheap, "extract", path, "-o", core, "--no-values"], check=True, stdout=subprocess.DEVNULL)
+        shown = matrix.answer(dnheap, "show", core, truth["addresses"]["list"]["address"])
+    noted = any("entries of collections are not listed" in note for note in shown["completeness"]["notes"])
+    return [] if noted and "entries" not in shown["tables"] else [f"without values: {shown['completeness']['notes']}, {shown['tables'].get('entries')}"]
 
 
 def problems_of_table(dnheap, path, truth):

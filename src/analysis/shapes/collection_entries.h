@@ -17,6 +17,7 @@ struct CollectionContents {
     none,    // it is no collection
     listed,  // all entries, or as many as were asked for
     unknown, // it is called like a collection, but lacks the fields of one
+    blanked, // the dump was made without values, so that it has no numbers of entries; arrays have theirs
     damaged, // its contents are impossible or not in the dump: `entries` are those before
   };
   State state = State::none;

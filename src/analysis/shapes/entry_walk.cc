@@ -171,6 +171,10 @@ void EntryWalk::read(Address object) {
     return;
   }
   const std::span<const Row> rows = type ? rows_of(runtime_, type) : std::span<const Row>();
+  if (!rows.empty() && snapshot_.target().has_blanked_values()) {
+    out_.state = CollectionContents::State::blanked;
+    return;
+  }
   for (const Row &row : rows) {
     out_.state = CollectionContents::State::listed;
     if ((this->*row.read)(object, row.paths))

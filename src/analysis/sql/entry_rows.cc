@@ -1,6 +1,7 @@
 // The table `entries`: what is in collections. Only for collections whose address is known, one at a time.
 #include "analysis/objects/entry_values.h"
 #include "analysis/sql/row_source.h"
+#include "base/error.h"
 
 #include <sqlite3.h>
 
@@ -41,6 +42,9 @@ public:
     collection_ = column < 0 ? 0 : static_cast<Address>(value);
     if (is_object())
       contents_ = reader_.read(collection_);
+    if (contents_.state == CollectionContents::State::blanked)
+      throw UsageError("query: there are no entries of collections, as their numbers are values: " +
+                       tables_.snapshot().target().why_no_values());
     cursor_.emplace(contents_.entries);
     is_end_ = !cursor_->next(entry_);
   }

@@ -44,7 +44,10 @@ report::ColumnsOf<ListedEntry> entry_columns(bool has_keys) {
   return out;
 }
 
-void add_state_note(const CollectionContents &contents, report::Answer &answer) {
+void add_state_note(const Snapshot &snapshot, const CollectionContents &contents, report::Answer &answer) {
+  if (contents.state == CollectionContents::State::blanked)
+    answer.completeness->notes.add("the entries of collections are not listed, as their numbers are values: " +
+                                   snapshot.target().why_no_values());
   if (contents.state == CollectionContents::State::unknown)
     answer.completeness->notes.add(contents.unlisted + " does not have the fields that such a collection should have: "
                                                        "its entries are not listed");
@@ -67,8 +70,8 @@ void add_entries_table(const Snapshot &snapshot, Address object, const Question 
   const CollectionContents contents = reader.read(object, most);
   if (contents.state == CollectionContents::State::none)
     return;
-  add_state_note(contents, answer);
-  if (contents.state == CollectionContents::State::unknown)
+  add_state_note(snapshot, contents, answer);
+  if (contents.state == CollectionContents::State::unknown || contents.state == CollectionContents::State::blanked)
     return; // no rows would mean that it is empty
   EntryValues values(runtime, reader);
   std::vector<ListedEntry> rows;
