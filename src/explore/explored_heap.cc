@@ -80,6 +80,7 @@ ExploredHeap::~ExploredHeap() = default;
 void ExploredHeap::begin_again() {
   objects_.reset();
   tree_.reset();
+  tables_.clear();
   kept_.clear();
   kept_order_.clear();
   kept_bytes_ = 0;
@@ -164,13 +165,33 @@ report::Answer ExploredHeap::difference(const Asked &what) {
   return what.verb->answer_records(compared_, what.question);
 }
 
-std::string ExploredHeap::ask(const std::string &verb, const Parameters &parameters) {
-  Asked what = asked(verb, parameters, against_.has_value());
+report::Answer ExploredHeap::answer_of(Asked what) {
   what.question.target = target_;
   if (what.question.values && !values_)
     throw UsageError("contents of strings and fields are shown only if dnheap explore was started with --values");
-  report::Answer answer =
-      what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
+  return what.verb->answer_records ? difference(what) : dnheap::ask(*what.verb, *snapshot_, what.question);
+}
+
+// As text shows the answer. What is asked about its rows stands among the parameters as `from`, `count`, `order`,
+// `containing`, and `rows`, the table; without that the answer has the first rows of each.
+ordered_json ExploredHeap::tables(const std::string &verb, Parameters parameters) {
+  const RowsWanted wanted{number_in(parameters, "from", 0), number_in(parameters, "count", 200),
+                          text_in(parameters, "order"), text_in(parameters, "containing")};
+  const std::string of = text_in(parameters, "rows");
+  for (const char *own : {"from", "count", "order", "containing", "rows"})
+    parameters.erase(own);
+  const std::string key = key_of(verb, parameters);
+  if (!parameters.contains("top"))
+    parameters.emplace("top", "0");
+  const Asked what = asked(verb, parameters, against_.has_value());
+  auto answering = [&] { return answer_of(what); };
+  return of.empty() ? tables_.answer(key, what.question.table, wanted.count, snapshot_->watch(), answering)
+                    : tables_.rows(key, of, wanted, snapshot_->watch(), answering);
+}
+
+std::string ExploredHeap::ask(const std::string &verb, const Parameters &parameters) {
+  const Asked what = asked(verb, parameters, against_.has_value());
+  report::Answer answer = answer_of(what);
   report::WriteOptions how;
   how.top = what.question.top;
   // An answer without the requested table (a string has no fields) is shown without tables instead of failing.
@@ -212,6 +233,9 @@ HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {
   if (constexpr std::string_view prefix = "api/ask/"; request.path.starts_with(prefix))
     return {200, "application/json", ask(request.path.substr(prefix.size()), given)};
 
+  if (constexpr std::string_view prefix = "api/tables/"; request.path.starts_with(prefix))
+    return json_answer(tables(request.path.substr(prefix.size()), given));
+
   const std::string at = text_in(given, "at");
   const u64 from = number_in(given, "from", 0), count = number_in(given, "count", 100);
   if (request.path == "api/map")
@@ -237,7 +261,7 @@ HttpAnswer ExploredHeap::answer_or_throw(const HttpRequest &request) {
 }
 
 HttpAnswer ExploredHeap::answer(const HttpRequest &request) {
-  const bool needs_tree = !request.path.starts_with("api/ask/");
+  const bool needs_tree = !request.path.starts_with("api/ask/") && !request.path.starts_with("api/tables/");
   if (needs_tree && stage_ < Stage::ways)
     return json_answer({{"error", "still being worked out"}, {"stage", name_of(stage_)}}, 503);
   if (request.path == "api/way" && stage_ == Stage::ways)

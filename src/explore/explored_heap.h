@@ -4,6 +4,7 @@
 #include "analysis/records/record.h"
 #include "explore/asked.h"
 #include "explore/explored_objects.h"
+#include "explore/explored_tables.h"
 #include "explore/explorer.h"
 #include "explore/http_server.h"
 
@@ -47,7 +48,9 @@ public:
 private:
   HttpAnswer answer_or_throw(const HttpRequest &request);
   report::Answer difference(const Asked &what);
+  report::Answer answer_of(Asked what);
   std::string ask(const std::string &verb, const Parameters &parameters);
+  ordered_json tables(const std::string &verb, Parameters parameters);
   void begin_again();
   void keep(const std::string &key, const std::string &answer);
   std::optional<std::string> find_kept(const std::string &key) const;
@@ -63,6 +66,7 @@ private:
   const std::optional<Earlier> against_;
   std::vector<Record> compared_; // records: the other dump's, then this one's
   std::unique_ptr<ExploredTree> tree_;
+  ExploredTables tables_;
   std::unique_ptr<ExploredObjects> objects_;
 
   // Cached answers to slow questions, some of which take seconds: the latest, compressed, up to so many bytes.

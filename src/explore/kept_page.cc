@@ -31,14 +31,22 @@ constexpr const char *asked_of_all[] = {
     "api/ask/segments?top=5000",
     "api/ask/frag?top=200",
     "api/ask/handles?top=200",
-    "api/ask/roots?top=200",
-    "api/ask/strings?top=100",
-    "api/ask/account?top=200",
-    "api/ask/info?top=200",
-    "api/ask/gc?top=200",
     "api/ask/locks?top=200",
-    "api/ask/exceptions?top=200",
-    "api/ask/verify?top=200",
+    "api/tables/threads?by=retained&count=200",
+    "api/tables/retained?count=200",
+    "api/tables/async?by=retained&count=200",
+    "api/tables/waste?count=200&live=1",
+    "api/tables/segments?count=1000",
+    "api/tables/frag?count=200",
+    "api/tables/handles?count=200",
+    "api/tables/roots?count=200",
+    "api/tables/strings?count=100",
+    "api/tables/account?count=200",
+    "api/tables/info?count=200",
+    "api/tables/gc?count=200",
+    "api/tables/locks?count=200",
+    "api/tables/exceptions?count=200",
+    "api/tables/verify?count=200",
 };
 
 std::string encoded(std::string_view text) { // as encodeURIComponent() does
@@ -181,7 +189,7 @@ std::string kept_page(ExploredHeap &heap) {
   types.resize(std::min<u64>(types.size(), most_types));
   for (const std::string &type : types) {
     keeper.keep("api/ask/path", "subject", type, {{"top", "50"}});
-    keeper.keep("api/ask/objects", "type-exact", type, {{"sort", "bytes"}, {"top", "50"}});
+    keeper.keep("api/tables/objects", "type-exact", type, {{"sort", "bytes"}, {"count", "50"}});
   }
   objects.resize(std::min<u64>(objects.size(), most_objects));
   for (const std::string &at : objects)

@@ -100,5 +100,11 @@ export const views = [
   ['account', '#/ask/account', /Account/, 'heap: objects'],
   ['info', '#/ask/info', /dump/, 'elf-core, written by createdump'],
   ['verify', '#/ask/verify', /Soundness/, 'Problems'],
-  ['inspect', '#/ask/inspect?subject=timers', /Inspectors/, 'Shop.Mail.Reminder'],
+  ['inspectors', '#/ask/inspect', /Inspectors/, '7,973 objects'],
+  ['inspect', '#/ask/inspect?subject=timers', /Timers/, 'Shop.Mail.Reminder'],
+  ['tree', '#/tree', /Dominator tree/, 'static Shop.Images.banners'],
+  ['flame graph', '#/map?as=flame&find=basket', /Map of the heap/, 'boxes with basket'],
+  ['report', '#/report', /Report on demo/, '2,000 handlers'],
+  ['SQL', '#/query?sql=select%20name%2C%20bytes%20from%20types%20order%20by%202%20desc', /SQL/, 'System.Byte[]'],
+  ['SQL, bars', '#/query?sql=select%20name%2C%20bytes%20from%20types%20order%20by%202%20desc&as=bars', /SQL/, '6.5 MiB'],
 ];

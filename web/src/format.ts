@@ -65,3 +65,15 @@ export function generationName(name: string | null | undefined): string {
     default: return name ?? '–';
   }
 }
+
+// A change: "+1.5 MiB", "−14".
+export function change(n: number | null | undefined, of_bytes: boolean): string {
+  if (n === null || n === undefined) return '–';
+  const size = of_bytes ? bytes(Math.abs(n)) : count(Math.abs(n));
+  return n === 0 ? size : `${n > 0 ? '+' : '−'}${size}`;
+}
+
+// A sentence begins with a capital letter.
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -66,6 +66,11 @@ export class Kept implements Source {
       const all = this.similar.get(what(address(path, without(parameters, 'table'))));
       if (all?.tables?.[String(parameters.table)]) return all;
     }
+    if (path.startsWith('api/tables/') && parameters.table) {
+      const all = this.similar.get(what(address(path, without(parameters, 'table'))));
+      const tables = (all?.tables ?? []).filter((table: { name: string }) => table.name === parameters.table);
+      if (tables.length) return { ...all, tables };
+    }
     const found = this.nodes.get(String(parameters.at ?? 'root'));
     if (found && path === 'api/map' && found.node.parts) return found.node;
     if (found && path === 'api/above') return { rows: [...found.above, plain(found.node)] };

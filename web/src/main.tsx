@@ -3,7 +3,8 @@ import { type ComponentChildren, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { stages } from './answers';
 import { baseName, count, counted, bytes } from './format';
-import { Name, WholeName } from './name';
+import { ContextMenu } from './context_menu';
+import { copyWholeNames, Name, WholeName } from './name';
 import { href, type Route, useRoute } from './router';
 import { Search } from './search';
 import { useServerState, watchState } from './server_state';
@@ -19,8 +20,11 @@ import { Overview } from './views/overview';
 import { Owner } from './views/owner';
 import { Owners } from './views/owners';
 import { Paths } from './views/paths';
+import { Query } from './views/query';
+import { Report } from './views/report';
 import { Segments } from './views/segments';
 import { Thread, Threads } from './views/threads';
+import { DominatorTree } from './views/tree';
 import { Types } from './views/types';
 import { VerbView } from './views/verb';
 import { Waste } from './views/waste';
@@ -37,6 +41,9 @@ const views: Record<string, { title: string; show: (route: Route) => ComponentCh
   threads: { title: 'Threads', show: (route) => <Threads route={route} /> },
   thread: { title: 'Thread', show: (route) => <Thread route={route} /> },
   async: { title: 'Async', show: () => <Async /> },
+  tree: { title: 'Dominator tree', show: () => <DominatorTree /> },
+  query: { title: 'SQL', show: (route) => <Query route={route} /> },
+  report: { title: 'Report', show: () => <Report /> },
   waste: { title: 'Waste', show: (route) => <Waste route={route} /> },
   segments: { title: 'Segments', show: () => <Segments /> },
   diff: { title: 'What grew', show: (route) => <Diff route={route} /> },
@@ -46,10 +53,10 @@ const views: Record<string, { title: string; show: (route: Route) => ComponentCh
 
 // What the bar at the side has; those that are only a verb's tables by the verb's name.
 const menu: { title: string; entries: [string, string][] }[] = [
-  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['waste', 'Waste'], ['diff', 'What grew'], ['ask/strings', 'Strings']] },
+  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['tree', 'Tree'], ['waste', 'Waste'], ['diff', 'What grew'], ['ask/strings', 'Strings']] },
   { title: 'Program', entries: [['threads', 'Threads'], ['async', 'Async'], ['ask/locks', 'Locks'], ['ask/exceptions', 'Exceptions'], ['ask/inspect', 'Inspect']] },
   { title: 'Memory', entries: [['segments', 'Segments'], ['ask/frag', 'Fragmentation'], ['ask/handles', 'Handles'], ['ask/roots', 'Roots'], ['ask/gc', 'GC'], ['ask/account', 'Account']] },
-  { title: 'Dump', entries: [['ask/info', 'Info'], ['ask/verify', 'Soundness']] },
+  { title: 'Dump', entries: [['report', 'Report'], ['query', 'SQL'], ['ask/info', 'Info'], ['ask/verify', 'Soundness']] },
 ];
 
 const belongs: Record<string, string> = { instances: 'types', paths: 'types', owner: 'owners', thread: 'threads' };
@@ -96,11 +103,11 @@ function Progress() {
 }
 
 const keys: [string, string][] = [
-  ['/', 'Search'], ['?', 'These keys'], ['g then o', 'Overview'], ['g then t', 'Types'], ['g then w', 'Owners'], ['g then m', 'Map'], ['g then h', 'Threads'], ['g then s', 'Segments'],
+  ['/', 'Search'], ['?', 'These keys'], ['g then o', 'Overview'], ['g then t', 'Types'], ['g then w', 'Owners'], ['g then m', 'Map'], ['g then h', 'Threads'], ['g then s', 'Segments'], ['g then l', 'Locks'], ['g then q', 'SQL'], ['g then r', 'Report'], ['Shift + F10, right click', 'On a row, a box, a branch: what else it leads to'],
   ['Alt + ←, →', 'Back, forward'], ['↑ ↓, Page Up, Page Down, Home, End', 'In a table: go over rows'], ['Enter', 'In a table: open the row; on the map: go in'],
   ['↑ ↓ ← →', 'On the map: go over boxes'], ['Backspace', 'On the map: go out'], ['O', 'On the map: open the object'], ['Esc', 'Close'],
 ];
-const goes: Record<string, string> = { o: '', t: 'types', w: 'owners', m: 'map', h: 'threads', s: 'segments', a: 'async' };
+const goes: Record<string, string> = { o: '', t: 'types', w: 'owners', m: 'map', h: 'threads', s: 'segments', a: 'async', q: 'query', r: 'report', l: 'ask/locks', i: 'ask/inspect' };
 
 function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -146,6 +153,7 @@ function App() {
     addEventListener('scroll', moved, { passive: true });
     return () => removeEventListener('scroll', moved);
   }, [place]);
+  useEffect(copyWholeNames, []);
   useEffect(() => {
     let after_g = 0;
     const pressed = (event: KeyboardEvent) => {
@@ -154,7 +162,7 @@ function App() {
       if (event.key === '?') setKeysOpen(true);
       else if (event.key === '/') document.getElementById('search')?.focus();
       else if (event.key === 'g') { after_g = Date.now(); return; }
-      else if (Date.now() - after_g < 1500 && goes[event.key] !== undefined) location.hash = href(goes[event.key]!);
+      else if (Date.now() - after_g < 1500 && goes[event.key] !== undefined) location.hash = `#/${goes[event.key]}`;
       else return;
       after_g = 0;
       event.preventDefault();
@@ -182,6 +190,7 @@ function App() {
       </div>
       <Keys open={keys_open} onClose={() => setKeysOpen(false)} />
       <WholeName />
+      <ContextMenu />
     </>
   );
 }

@@ -1,5 +1,6 @@
 // Names out of a dump: always text, kept apart from the direction of what stands around them, shortened in the middle.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { shortened } from './format';
 
 // Where a type's own name begins: behind its namespace.
@@ -19,12 +20,26 @@ function ownMethod(method: string): number {
 function shortMethod(method: string, most: number): string {
   const at = method.indexOf('(');
   const text = at < 0 ? method : method.slice(0, at) + withoutNamespaces(method.slice(at));
-  return text.length <= most ? text : text.slice(ownMethod(text));
+  if (text.length <= most) return text;
+  const own = text.slice(ownMethod(text));
+  const end = own.indexOf('(');
+  return own.length <= most ? own : own.slice(own.lastIndexOf('+', end < 0 ? undefined : end) + 1); // of nested types the innermost
 }
 
 export function withoutNamespaces(type: string): string {
   return type.replace(/[\p{L}_][\p{L}\p{N}_]*\.(?=[\p{L}_])/gu, '');
 }
+
+export function typeShortened(text: string, most: number): string {
+  return shortened(text.length <= most ? text : withoutNamespaces(text), most);
+}
+
+export function methodShortened(text: string, most: number): string {
+  return shortened(shortMethod(text, most), most);
+}
+
+// The short forms of the names that stand below each other, by name (apart.ts); null: each for itself.
+export const Short = createContext<Map<string, string> | null>(null);
 
 let show: ((text: string) => void) | null = null;
 
@@ -34,22 +49,25 @@ export interface NameProps {
   most?: number; // letters
   type?: boolean; // a type's: its namespace stands back
   method?: boolean; // a method's: its type's namespace stands back
+  plain?: boolean; // without a button for the whole name, inside another one
   label?: string; // in front of the text, for screen readers
 }
 
-export function Name({ text, href, most = 90, type, method, label }: NameProps) {
+export function Name({ text, href, most = 90, type, method, label, plain }: NameProps) {
+  const shorts = useContext(Short);
   if (text === null || text === undefined || text === '') return <span class="muted">–</span>;
+  const among = shorts?.get(text);
   const bare = text.length <= most ? text : type ? withoutNamespaces(text) : method ? shortMethod(text, most) : text; // of a long name these are the first to go
-  const short = shortened(bare, Math.max(most, 12));
+  const short = among && text.length > most ? among : shortened(bare, Math.max(most, 12));
   const is_short = short !== text;
   const begin = (type || method) && bare === text ? Math.min(method ? ownMethod(text) : ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
   const body = begin > 0
     ? <><span class="namespace">{short.slice(0, begin)}</span>{short.slice(begin)}</>
     : short;
   return (
-    <bdi class="name" title={is_short ? text.slice(0, 2000) : undefined}>
+    <bdi class="name" data-whole={is_short ? text.slice(0, 20000) : undefined} title={is_short ? text.slice(0, 2000) : undefined}>
       {href ? <a class="text" href={href} aria-label={label ? `${label} ${short}` : undefined}>{body}</a> : <span class="text">{body}</span>}
-      {is_short && (
+      {is_short && !plain && (
         <button type="button" class="whole" aria-label="Show the whole name" title="Show the whole name"
           onClick={(event) => { event.stopPropagation(); show?.(text); }}>⋯</button>
       )}
@@ -75,4 +93,31 @@ export function WholeName() {
       <form method="dialog"><button class="button">Close</button></form>
     </dialog>
   );
+}
+
+// What is copied has whole names, however short they are on the screen.
+export function copyWholeNames(): () => void {
+  const copied = (event: ClipboardEvent) => {
+    const selection = getSelection();
+    if (!selection?.rangeCount || selection.isCollapsed || !event.clipboardData) return;
+    const part = selection.getRangeAt(0).cloneContents();
+    const around = selection.getRangeAt(0).commonAncestorContainer;
+    const own = (around instanceof Element ? around : around.parentElement)?.closest<HTMLElement>('[data-whole]');
+    const names = [...part.querySelectorAll<HTMLElement>('[data-whole]')];
+    if (!names.length) {
+      const text = own?.querySelector('.text')?.textContent;
+      if (!own || selection.toString().trim() !== text?.trim()) return; // a part of a name stays what it is
+      event.clipboardData.setData('text/plain', own.dataset.whole!);
+      return event.preventDefault();
+    }
+    names.forEach((name) => { name.textContent = name.dataset.whole!; });
+    part.querySelectorAll('.whole, .spoken').forEach((each) => each.remove());
+    const cells = [...part.querySelectorAll('[role=row], li, p, h1, h2, dt, dd')];
+    cells.forEach((each) => each.append('\n'));
+    part.querySelectorAll('[role=gridcell], [role=columnheader]').forEach((each) => each.append('\t'));
+    event.clipboardData.setData('text/plain', (part.textContent ?? '').replaceAll('\t\n', '\n').trim());
+    event.preventDefault();
+  };
+  document.addEventListener('copy', copied);
+  return () => document.removeEventListener('copy', copied);
 }

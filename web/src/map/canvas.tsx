@@ -1,7 +1,8 @@
-// The map itself. Mouse: point, click to go in. Keys: arrows go over boxes, Enter goes in, Backspace out, O opens the object.
+// The map itself. Mouse: point, click to go in. Keys: arrows go over boxes, Enter goes in, Backspace out, O opens the object, the menu key shows what else a box leads to.
 // What it shows stands in the list below as well; what is selected is said aloud.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { MapNode } from '../answers';
+import { type Choice, openMenu } from '../context_menu';
 import { bytes, count, counted, share, shortened } from '../format';
 import { withoutNamespaces } from '../name';
 import { useTheme } from '../theme';
@@ -19,8 +20,9 @@ export function words(box: Box, whole: number): string {
   return `${node.name}, ${bytes(node.retained)}, ${share(node.retained / whole)}, ${counted(node.objects, 'object')}`;
 }
 
-export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onType, onRest, onPoint }: {
+export function MapCanvas({ root, shape, color, search = '', onZoom, onOut, onObject, onType, onRest, onPoint, menu }: {
   root: MapNode; shape: Shape; color: ColorBy;
+  search?: string; menu?: (node: MapNode) => Choice[];
   onZoom: (node: MapNode) => void; onOut: () => void; onObject: (node: MapNode) => void; onPoint: (box: Box | null) => void; onType: (type: string) => void; onRest: () => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -41,8 +43,8 @@ export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onType,
     element.width = Math.round(width * ratio);
     element.height = Math.round(height * ratio);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    draw(context, boxes, shape, color, dark, width, height, selected, focused);
-  }, [boxes, color, dark, selected, focused, width, height]);
+    draw(context, boxes, shape, color, dark, width, height, selected, focused, search.trim().toLowerCase());
+  }, [boxes, color, dark, selected, focused, width, height, search]);
 
   function select(index: number) {
     setSelected(index);
@@ -60,7 +62,7 @@ export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onType,
   }
   function pressed(event: KeyboardEvent) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key.startsWith('Arrow')) select(neighbour(boxes, selected, event.key));
+    if (event.key.startsWith('Arrow')) select(neighbour(boxes, selected, event.key, shape));
     else if (event.key === 'Home') select(0);
     else if (event.key === 'Enter' || event.key === ' ') enter(selected);
     else if (event.key === 'Backspace' || event.key === 'Escape') onOut();
@@ -78,16 +80,26 @@ export function MapCanvas({ root, shape, color, onZoom, onOut, onObject, onType,
   return (
     <div ref={frame} class="map-frame">
       <canvas ref={canvas} class="map" style={{ width: `${width}px`, height: `${height}px` }} tabIndex={0} role="application"
-        aria-roledescription="map" aria-label={`Map of the heap, ${counted(boxes.length, 'box', 'boxes')}: arrow keys go over them, Enter goes in, Backspace out, O opens the object. The list below says the same.`}
+        aria-roledescription="map" aria-label={`Map of the heap, ${counted(boxes.length, 'box', 'boxes')}: arrow keys go over them, Enter goes in, Backspace out, O opens the object, the menu key shows what else a box leads to. The list below says the same.`}
         onKeyDown={pressed} onFocus={() => { setFocused(true); onPoint(boxes[selected] ?? null); }} onBlur={() => setFocused(false)}
         onMouseMove={(event) => { const index = at(event); if (index >= 0 && index !== selected) select(index); }}
+        onContextMenu={(event) => {
+          const index = event.clientX || event.clientY ? at(event) : selected;
+          const node = boxes[index >= 0 ? index : selected]?.node;
+          const choices = node ? menu?.(node) ?? [] : [];
+          if (choices.length) openMenu(event, choices);
+        }}
         onClick={(event) => { const index = at(event); if (index >= 0) { select(index); enter(index); } }} />
       <p class="spoken" aria-live="polite">{focused && box ? words(box, root.retained) : ''}</p>
     </div>
   );
 }
 
-function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, color: ColorBy, dark: boolean, width: number, height: number, selected: number, focused: boolean): void {
+function found(box: Box, search: string): boolean {
+  return (box.kind ?? box.node?.type ?? box.node?.name ?? '').toLowerCase().includes(search);
+}
+
+function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, color: ColorBy, dark: boolean, width: number, height: number, selected: number, focused: boolean, search: string): void {
   context.clearRect(0, 0, width, height);
   const line = dark ? '#1b1e22' : '#ffffff';
   const font = getComputedStyle(document.body).fontFamily;
@@ -95,6 +107,7 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
   const parents = new Set(boxes.map((box) => box.parent));
   for (const [index, box] of boxes.entries()) {
     const { fill, ink } = paint(box.node ?? (box.kind && color !== 'generation' ? { kind: 'object', type: box.kind } : null), color, dark);
+    context.globalAlpha = search && !found(box, search) ? 0.25 : 1;
     context.fillStyle = fill;
     context.fillRect(box.x, box.y, box.width, box.height);
     if (box.width > 3 && box.height > 3) {
@@ -104,6 +117,7 @@ function draw(context: CanvasRenderingContext2D, boxes: Box[], shape: Shape, col
     }
     label(context, box, box.height < 36 || (shape === 'treemap' && parents.has(index)), ink, font);
   }
+  context.globalAlpha = 1;
   const box = boxes[selected];
   if (box) {
     context.strokeStyle = dark ? '#9cc3ff' : '#0b4fae';

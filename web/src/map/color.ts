@@ -18,16 +18,14 @@ export function namespaceOf(type: string | null): string {
   return parts.length > 1 ? parts.slice(0, Math.min(2, parts.length - 1)).join('.') : '(none)';
 }
 
-const seen = new Map<string, number>(); // in the order they came: what is large came first, and keeps its colour
-
-function rank(key: string): number {
-  const known = seen.get(key);
-  if (known !== undefined) return known;
-  seen.set(key, seen.size);
-  return seen.size - 1;
+// A number of the name alone: a type has its colour on every page, in every dump.
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; ++index) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-const hues = [210, 28, 150, 268, 50, 335, 185, 8, 95, 235, 305, 128];
+const hues = 24;
 const generation_hues: Record<string, number> = { gen0: 95, gen1: 50, gen2: 210, loh: 28, poh: 335, frozen: 185 };
 
 export function keyOf(node: Painted, by: ColorBy): string {
@@ -40,8 +38,8 @@ export function paint(node: Painted | null, by: ColorBy, dark: boolean): Paint {
   const ink = dark ? '#f0f1f3' : '#15181c';
   if (!node) return { fill: dark ? '#33373d' : '#e3e4e1', ink };
   if (node.kind !== 'object') return { fill: dark ? '#3b4047' : '#d5d9dd', ink };
-  const place = by === 'generation' ? 0 : rank(`${by} ${keyOf(node, by)}`);
-  const hue = by === 'generation' ? generation_hues[node.generation ?? ''] ?? 0 : hues[place % hues.length]!;
-  const again = Math.floor(place / hues.length) % 3; // more kinds than hues: paler ones
-  return { fill: dark ? `hsl(${hue} ${40 - again * 12}% ${31 - again * 4}%)` : `hsl(${hue} ${62 - again * 16}% ${81 + again * 3}%)`, ink };
+  const hash = by === 'generation' ? 0 : hashOf(`${by} ${keyOf(node, by)}`);
+  const hue = by === 'generation' ? generation_hues[node.generation ?? ''] ?? 0 : (hash % hues) * (360 / hues);
+  const pale = Math.floor(hash / hues) % 3; // neighbours of one hue differ in this
+  return { fill: dark ? `hsl(${hue} ${42 - pale * 11}% ${32 - pale * 4}%)` : `hsl(${hue} ${64 - pale * 15}% ${80 + pale * 4}%)`, ink };
 }

@@ -39,11 +39,11 @@ function item(node: MapNode): Item {
 
 const head = 24; // of an icicle
 
-export type Shape = 'icicle' | 'treemap';
+export type Shape = 'icicle' | 'flame' | 'treemap';
 
 export function lay(root: MapNode, shape: Shape, width: number, height: number): Box[] {
   const tree = hierarchy(item(root), (each) => each.parts).sum((each) => each.own);
-  const laid = shape === 'icicle'
+  const laid = shape !== 'treemap'
     ? partition<Item>().size([width, height]).round(false)(tree)
     : treemap<Item>().size([width, height]).paddingTop((each) => (each.height && each.x1 - each.x0 > 50 && each.y1 - each.y0 > 34 ? 20 : 3)).paddingInner(1).paddingLeft(2).paddingRight(2).paddingBottom(2).round(false)(tree);
   const index = new Map<object, number>();
@@ -51,11 +51,12 @@ export function lay(root: MapNode, shape: Shape, width: number, height: number):
   const levels = laid.height + 1;
   const rest_height = (height - head) / Math.max(1, levels - 1);
   laid.eachBefore((each) => {
-    if (shape === 'icicle') { // a narrow line for the whole, all room for its parts
+    if (shape !== 'treemap') { // a narrow line for the whole, all room for its parts
       each.y0 = each.depth === 0 ? 0 : head + (each.depth - 1) * rest_height;
       each.y1 = each.depth === 0 ? (levels > 1 ? head : height) : each.y0 + rest_height;
     }
-    const box = { node: each.data.node, rest: each.data.rest, kind: each.data.kind, depth: each.depth, x: each.x0, y: each.y0, width: each.x1 - each.x0, height: each.y1 - each.y0, parent: each.parent ? index.get(each.parent) ?? -1 : -1 };
+    const y = shape === 'flame' ? height - each.y1 : each.y0; // of a flame graph the whole stands at the bottom
+    const box = { node: each.data.node, rest: each.data.rest, kind: each.data.kind, depth: each.depth, x: each.x0, y, width: each.x1 - each.x0, height: each.y1 - each.y0, parent: each.parent ? index.get(each.parent) ?? -1 : -1 };
     if (each.depth > 0 && (box.width < 0.5 || box.height < 0.5)) return;
     if (each.parent && !index.has(each.parent)) return;
     index.set(each, boxes.length);
@@ -74,7 +75,8 @@ export function boxAt(boxes: Box[], x: number, y: number): number {
 }
 
 // Where an arrow key leads from a box.
-export function neighbour(boxes: Box[], from: number, key: string): number {
+export function neighbour(boxes: Box[], from: number, pressed: string, shape: Shape): number {
+  const key = shape !== 'flame' ? pressed : pressed === 'ArrowUp' ? 'ArrowDown' : pressed === 'ArrowDown' ? 'ArrowUp' : pressed;
   const box = boxes[from];
   if (!box) return 0;
   if (key === 'ArrowUp') return box.parent < 0 ? from : box.parent;

@@ -1,15 +1,19 @@
 // Async: calls that have begun and wait, with the calls that wait for them; tasks; the thread pool's queues.
 import type { Row } from '../answers';
 import { bytes, count } from '../format';
-import { columnsFor } from '../columns';
 import { Name } from '../name';
 import { LeftOut, Notes, Panel, Waiting } from '../parts';
 import { to } from '../router';
-import { DataTable } from '../table';
+import { ShownRows, tableTitle } from '../shown_table';
+import { useTables } from '../tables';
 import { useVerb } from '../use_answer';
 import { Methods } from './threads';
 
+const parameters = { by: 'retained' };
+const titles: Record<string, string> = { tasks: 'Tasks by status', pool: 'Thread pool', queued: 'Queued work' };
+
 export function Async() {
+  const shown = useTables('async', parameters);
   const asked = useVerb('async', { by: 'retained', top: 500 });
   const tables = asked.data?.tables ?? {};
   const calls = tables.calls ?? [];
@@ -23,13 +27,10 @@ export function Async() {
             {calls.length === 0 && <p class="empty">No async call is pending.</p>}
             <ol class="calls">{calls.map((row, index) => <Call key={index} row={row} />)}</ol>
           </Panel>
-          <Panel title="Tasks">
-            <LeftOut asked={asked} table="tasks" />
-            <DataTable label="Tasks" rows={tables.tasks ?? []} columns={columnsFor(tables.tasks ?? [])} href={(row) => (row.example ? to.object(row.example) : null)} empty="There is no task." />
-          </Panel>
-          {['pool', 'queued'].map((name) => (tables[name]?.length ? (
-            <Panel key={name} title={name === 'pool' ? 'Thread pool' : 'Queued work'}><LeftOut asked={asked} table={name} /><DataTable label={name === 'pool' ? 'Thread pool' : 'Queued work'} rows={tables[name]!} columns={columnsFor(tables[name]!)} /></Panel>
-          ) : null))}
+          {(shown.data?.tables ?? []).filter((table) => table.name !== 'calls').map((table) => {
+            const title = tableTitle(table, titles[table.name] ?? table.name);
+            return <Panel key={table.name} id={`table-${table.name}`} title={title}><ShownRows verb="async" parameters={parameters} table={table} label={title} /></Panel>;
+          })}
           <Notes notes={asked.data.completeness?.notes} />
         </>
       )}

@@ -9,12 +9,13 @@ import { Name } from '../name';
 import { Paged } from '../paged';
 import { ends, Panel, Waiting } from '../parts';
 import { change, go, href, type Query, type Route, to } from '../router';
+import { choicesOf } from '../shown_table';
 import type { Column } from '../table';
 import { useTheme } from '../theme';
 import { useAnswer } from '../use_answer';
 import { MapByType } from './map_by_type';
 
-const shapes: [Shape, string][] = [['icicle', 'Icicle'], ['treemap', 'Treemap']];
+const shapes: [Shape, string][] = [['icicle', 'Icicle'], ['flame', 'Flame graph'], ['treemap', 'Treemap']];
 const colors: [ColorBy, string][] = [['type', 'Type'], ['namespace', 'Namespace'], ['generation', 'Generation']];
 
 export const levels = 4;
@@ -36,8 +37,8 @@ const groups: [Group, string][] = [['types', 'Alike as one'], ['objects', 'Each 
 
 export function MapView({ route }: { route: Route }) {
   const { query } = route;
-  const shape: Shape = query.as === 'treemap' ? 'treemap' : 'icicle';
-  const group: Group = query.group === 'objects' || query.group === 'types' ? query.group : query.at ? 'objects' : 'types';
+  const shape: Shape = query.as === 'treemap' || query.as === 'flame' ? query.as : 'icicle';
+  const group: Group = query.group === 'objects' || query.group === 'types' ? query.group : query.at && !query.focus ? 'objects' : 'types';
   const color: ColorBy = query.color === 'namespace' || (query.color === 'generation' && group === 'objects') ? query.color : 'type';
   return (
     <>
@@ -45,6 +46,7 @@ export function MapView({ route }: { route: Route }) {
       <div class="tools">
         <Choice label="Boxes" options={groups} value={group} onChoose={(by) => go(href('map', '', { ...query, at: '', in: '', group: by === 'types' ? '' : by }))} />
         <Choice label="Shape" options={shapes} value={shape} onChoose={(as) => change({ as: as === 'icicle' ? '' : as })} />
+        <input class="filter" type="search" value={query.find ?? ''} placeholder="Search in the map" aria-label="Search in the map" spellcheck={false} onInput={(event) => change({ find: (event.target as HTMLInputElement).value })} />
         <Choice label="Colour" options={group === 'types' ? colors.slice(0, 2) : colors} value={color} onChoose={(by) => change({ color: by === 'type' ? '' : by })} />
       </div>
       {group === 'types' ? <MapByType key="types" query={query} shape={shape} color={color} /> : <MapOfObjects key="objects" query={query} shape={shape} color={color} />}
@@ -81,7 +83,7 @@ function MapOfObjects({ query, shape, color }: { query: Query; shape: Shape; col
       </div>}
       {!root ? <Waiting asked={map} what="Drawing the map…" /> : (
         <>
-          <MapCanvas root={root} shape={shape} color={color} onZoom={(node) => go(inside(node))} onOut={out} onObject={(node) => go(to.object(node.at))} onPoint={point}
+          <MapCanvas root={root} shape={shape} color={color} search={query.find} menu={(node) => choicesOf({ type: node.type, owner: node.kind === 'owner' ? node.name : null }, node.kind === 'object' ? node.at : null)} onZoom={(node) => go(inside(node))} onOut={out} onObject={(node) => go(to.object(node.at))} onPoint={point}
             onType={(type) => go(to.type(type))} onRest={() => document.getElementById('h-parts')?.scrollIntoView()} />
           <div class="readout">{box && <Readout box={box} whole={root.retained} />}</div>
           <Legend root={root} color={color} />

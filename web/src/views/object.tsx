@@ -1,12 +1,14 @@
 // Object: its fields, what it refers to, who refers to it, the way to it from what keeps it alive, and its dominators.
 import type { Above, Answer, Edge, HeapNode, HeapObject, Row, Way } from '../answers';
 import { bytes, count, counted, generationName } from '../format';
+import { Branches, dominated, referring } from '../branches';
 import { Name } from '../name';
 import { Paged } from '../paged';
 import { ends, Facts, LeftOut, Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
 import { reached, useServerState } from '../server_state';
 import { isKept } from '../source';
+import { choicesOf } from '../shown_table';
 import { type Column, DataTable } from '../table';
 import { type Asked, useAnswer, useVerb } from '../use_answer';
 
@@ -19,6 +21,10 @@ const edges: Column<Edge>[] = [
 
 function link(node: HeapNode): string | null {
   return node.kind === 'object' ? to.object(node.at) : node.kind === 'owner' ? to.owner(node.name) : null;
+}
+
+export function nodeChoices(node: HeapNode) {
+  return choicesOf({ type: node.type, owner: node.kind === 'owner' ? node.name : null }, node.kind === 'object' ? node.at : null);
 }
 
 function number(title: string, n: number | null | undefined, of?: number | null): [string, string][] {
@@ -66,14 +72,20 @@ export function ObjectView({ route }: { route: Route }) {
               <Paged path="api/references" parameters={{ at }} key={at} label="What it refers to" columns={edges} href={(edge) => link(edge.node)} one="reference" empty="It refers to nothing." />
             </Panel>
           )}
-          {object && <Panel title="Who refers to it">
+          {object && (object.children ?? 0) > 0 && (
+            <Panel title="What it alone holds" note="What would be freed with it; each opens in place.">
+              <Branches key={at} label="What it alone holds" at={at} below={dominated} whole={object.retained} href={link} menu={nodeChoices} />
+            </Panel>
+          )}
+          {object && <Panel title="Who refers to it" note="Each opens in place: who refers to that one.">
             {!!object.roots?.length && (
               <ul class="roots">
                 {object.roots.map((root, index) => <li key={index}><span class="kind">{root.kind.replaceAll('_', ' ')}</span> <Name text={root.name ?? '(without a name)'} most={90} href={root.kind === 'static' && root.name ? to.owner(`static ${root.name}`) : null} /></li>)}
                 {(object.root_count ?? 0) > object.roots.length && <li class="muted">{counted(object.root_count! - object.roots.length, 'more root')}</li>}
               </ul>
             )}
-            <Paged path="api/referrers" parameters={{ at }} key={at} label="Who refers to it" columns={edges} href={(edge) => link(edge.node)} one="referrer" empty={object.root_count ? 'No other object refers to it.' : 'No object refers to it. What keeps it alive, if anything does, stands beside.'} />
+            {object.referrers === 0 ? <p class="empty">{object.root_count ? 'No other object refers to it.' : 'No object refers to it. What keeps it alive, if anything does, stands beside.'}</p>
+              : <Branches key={at} label="Who refers to it" at={at} above={[at]} below={referring} whole={object.retained} href={link} menu={nodeChoices} />}
           </Panel>}
         </div>
         <div>

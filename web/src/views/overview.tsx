@@ -1,6 +1,7 @@
 // Overview: what is going on, on one screen: the verdict, where the memory is, who holds it, what is odd.
 import type { Row } from '../answers';
-import { baseName, bytes, count, counted, share } from '../format';
+import { baseName, bytes, count, counted, sentence, share } from '../format';
+import { type Next, nextOf } from '../next';
 import { Name } from '../name';
 import { Bar, Bytes, Facts, Notes, Panel, Stack, Waiting } from '../parts';
 import { href, to } from '../router';
@@ -20,17 +21,20 @@ export function Overview() {
   const findings = tables.findings ?? [];
   const of = (name: string) => (tables.account ?? []).find((row) => row.class === name)?.bytes ?? 0;
   const live = of('live_objects') || of('objects');
-  const waste = tables.waste ?? [];
+  const all_waste = tables.waste ?? [];
+  const wasted = all_waste.reduce((sum, row) => sum + row.bytes, 0);
+  const waste = all_waste.filter((row) => row.bytes >= Math.max(4096, live * 0.002)); // less is no help to anybody
   return (
     <>
       <h1 tabIndex={-1}>Overview</h1>
+      {target.crash?.text && !findings.some((row) => row.kind === 'crash') && <p class="verdict wrong"><bdi>{sentence(target.crash.text)}</bdi></p>}
       {findings.length > 0 && <ol class="findings" aria-label="Findings">{findings.map((row, index) => <Finding key={index} row={row} />)}</ol>}
-      {(!findings.length || verdict.rule !== 'nothing') && !findings.some((row) => row.kind === verdict.rule) && <p class="verdict"><bdi>{verdict.text}</bdi></p>}
+      {(!findings.length || verdict.rule !== 'nothing') && !findings.some((row) => row.kind === verdict.rule) && <p class="verdict"><bdi>{sentence(verdict.text)}</bdi></p>}
       <Facts rows={[
         ['Live objects', <Bytes n={live} />],
         ['Dead, not collected', <Bytes n={of('dead_objects')} />],
         ['Free between objects', <Bytes n={of('free_objects')} />],
-        ['Objects, holes counted too', count(completeness.objects)],
+        ['Objects', count(completeness.objects)],
         ['Runtime', `${target.runtime === 'coreclr' ? '.NET' : target.runtime} ${target.version ?? ''}`],
         ['GC', `${target.gc?.server ? `server, ${counted(target.gc.heaps, 'heap')}` : 'workstation'}${target.gc?.regions ? ', regions' : ''}`],
         ['Process', `${target.os} ${target.architecture}${target.pid ? `, ${target.pid}` : ''}`],
@@ -43,7 +47,7 @@ export function Overview() {
       <Panel title="What is odd" aside={<a href={href('waste')}>All waste</a>}>
         {waste.length > 0 && (
           <>
-            <p class="note">Waste: {bytes(waste.reduce((sum, row) => sum + row.bytes, 0))} of what is alive.</p>
+            <p class="note">Waste: {bytes(wasted)} of what is alive.</p>
             <ul class="odd">
               {waste.slice(0, 6).map((row, index) => (
                 <li key={index}>
@@ -56,8 +60,8 @@ export function Overview() {
         )}
         {(tables.fragmentation ?? []).map((row, index) => <p key={index}>{Object.values(row).map((each) => (typeof each === 'number' ? count(each) : String(each))).join(', ')} <a href={to.verb('frag')}>Fragmentation</a></p>)}
         {!completeness.complete && <p class="error incomplete">Part of the heap, or of what holds it, could not be read: what is said here rests on the rest. <a href={to.verb('info')}>Gaps</a></p>}
-        <Notes notes={completeness.notes} />
-        {!waste.length && !completeness.notes.length && <p class="empty">Nothing.</p>}
+        <Notes notes={completeness.notes.map(sentence)} />
+        {!waste.length && !completeness.notes.length && <p class="empty">{wasted ? `No waste worth a look: ${bytes(wasted)} in all.` : 'Nothing.'}</p>}
       </Panel>
       </div><div>
       <Account rows={tables.account ?? []} />
@@ -66,20 +70,14 @@ export function Overview() {
   );
 }
 
-const pages = ['threads', 'async', 'waste', 'segments']; // verbs that have a page of their own
-
-// Where a finding leads: the page of the verb that its command names, or its example.
-export function nextOf(row: Row): { text: string; href: string } {
-  const [, verb = 'report', subject = ''] = String(row.next ?? '').split(' ');
-  if (verb === 'path') return row.example ? { text: 'What holds it', href: to.paths(row.example) } : { text: 'Who holds most', href: href('owners') };
-  if (verb === 'inspect') return { text: `Inspect ${subject}`, href: to.verb('inspect', subject) };
-  if (verb === 'frag') return { text: 'Fragmentation', href: to.verb('frag') };
-  return { text: verb[0]!.toUpperCase() + verb.slice(1), href: pages.includes(verb) ? href(verb) : to.verb(verb) };
+// Where a finding leads: what its command asks for, or its example.
+export function nextOfFinding(row: Row): Next {
+  return nextOf(row.next, row.example) ?? { text: 'Who holds most', href: href('owners') };
 }
 
 function Finding({ row }: { row: Row }) {
-  const next = nextOf(row);
-  return <li class="verdict wrong"><bdi>{row.text}</bdi> <span class="muted">{row.sureness}</span> <a href={next.href}>{next.text}</a></li>;
+  const next = nextOfFinding(row);
+  return <li class="verdict wrong"><p><bdi>{sentence(row.text)}</bdi></p><p class="finding-next"><span class="muted">{sentence(row.sureness ?? '')}. Next: </span><a href={next.href}>{next.text}</a></p></li>;
 }
 
 function Suspect({ row }: { row: Row }) {

@@ -2,15 +2,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { HeapNode, Page } from '../answers';
 import { bytes, count, share } from '../format';
+import { Branches, dominated } from '../branches';
 import { Name } from '../name';
-import { Paged } from '../paged';
 import { Facts, Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
 import { ask } from '../source';
 import { useServerState } from '../server_state';
 import { type Branch, Tree } from '../tree';
 import { useVerb } from '../use_answer';
-import { nodeColumns } from './map';
+import { nodeChoices } from './object';
 
 const page = 500;
 
@@ -59,7 +59,7 @@ export function Owner({ route }: { route: Route }) {
       <Panel title="What it holds, by type" note="Level by level: what holds what alone. Each line is all objects of one type at that place.">
         {!tree.data ? <Waiting asked={tree} /> : branches.length ? <Tree label="What it holds" branches={branches} whole={row?.retained ?? branches[0]?.bytes ?? 1} /> : <p class="empty">Too little to have a tree of its own.</p>}
       </Panel>
-      {node && <Panel title="Objects it holds directly"><Paged path="api/children" parameters={{ at: node.at }} key={node.at} label="Objects it holds directly" columns={nodeColumns((each) => (each.kind === 'object' ? to.object(each.at) : to.map(each.at)), node.retained || 1)} href={(each) => to.object(each.at)} one="object" /></Panel>}
+      {node && <Panel title="What it holds, object by object" note="Each opens in place."><Branches key={node.at} label="What it holds, object by object" at={node.at} below={dominated} whole={node.retained} href={(each) => (each.kind === 'object' ? to.object(each.at) : to.map(each.at))} menu={nodeChoices} /></Panel>}
     </>
   );
 }

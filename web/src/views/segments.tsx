@@ -1,11 +1,11 @@
 // Segments: a map of the heap's memory: each region with its objects, its holes, what is committed behind them, and pins.
 import { useMemo } from 'preact/hooks';
 import type { Row } from '../answers';
-import { columnsFor } from '../columns';
 import { bytes, counted, generationName } from '../format';
 import { Panel, Waiting } from '../parts';
 import { to } from '../router';
-import { DataTable } from '../table';
+import { Gaps, ShownRows, tableTitle } from '../shown_table';
+import { useTables } from '../tables';
 import { useVerb } from '../use_answer';
 import { generations } from './types';
 
@@ -17,6 +17,7 @@ function number(address: string | null | undefined): number {
 
 export function Segments() {
   const asked = useVerb('segments', { top: 0 });
+  const shown = useTables('segments');
   const holes = useVerb('frag', { top: 20000, table: 'largest' });
   const handles = useVerb('handles', { top: 0, table: 'handles' });
   const rows = useMemo(() => [...(asked.data?.tables.segments ?? [])].sort((a, b) => number(a.start) - number(b.start)), [asked.data]);
@@ -36,8 +37,11 @@ export function Segments() {
             <ul class="regions">{drawn.map((row) => <Region key={row.start} row={row} largest={largest} holes={holes.data?.tables.largest ?? []} pins={pins} />)}</ul>
             {rows.length > most_drawn && <p class="note">{counted(rows.length - most_drawn, 'more region')}: in the table below.</p>}
           </Panel>
-          <Panel title="Generations"><DataTable label="Generations" rows={asked.data.tables.generations ?? []} columns={columnsFor(asked.data.tables.generations ?? []).map((each) => ({ ...each, minor: ['heap', 'free_objects', 'segment_bytes', 'segments'].includes(each.key) }))} /></Panel>
-          <Panel title="Regions"><DataTable label="Regions" rows={rows} columns={columnsFor(rows, ['flags', 'flags_text', 'next', 'used', 'background_allocated', 'gc_heap', 'segment', 'reserved_end', ...(rows.some((row) => row.heap) ? [] : ['heap'])]).map((each) => ({ ...each, minor: !['generation', 'start', 'bytes'].includes(each.key), href: undefined }))} /></Panel>
+          {(shown.data?.tables ?? []).map((table, index) => {
+            const title = tableTitle(table, index === 0 ? 'Segments' : table.name);
+            return <Panel key={table.name} id={`table-${table.name}`} title={title}><ShownRows verb="segments" table={table} label={title} /></Panel>;
+          })}
+          {shown.data && <Gaps shown={shown.data} />}
         </>
       )}
       <p class="links"><a class="button" href={to.verb('frag')}>What lies beside the holes</a> <a class="button" href={to.verb('gc')}>What the GC says of itself</a></p>

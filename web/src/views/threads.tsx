@@ -2,26 +2,28 @@
 import type { Row } from '../answers';
 import { counted } from '../format';
 import { Name } from '../name';
-import { Facts, LeftOut, Notes, Panel, Tabs, Waiting } from '../parts';
+import { Facts, LeftOut, Panel, Tabs, Waiting } from '../parts';
 import { change, href, type Route, to } from '../router';
-import { type Column, DataTable } from '../table';
+import { Gaps, Lead, ShownRows, tableTitle } from '../shown_table';
+import type { Column } from '../table';
+import { useTables } from '../tables';
 import { useVerb } from '../use_answer';
 
 const threadLink = (id: unknown) => href('thread', String(id));
 
-const columns: Column[] = [
-  { key: 'os_id', title: 'Thread', kind: 'count', show: (row) => (row.os_id ? <a href={threadLink(row.os_id)}>{row.os_id}</a> : <span class="muted">ended</span>) },
-  { key: 'managed_id', title: 'Managed', kind: 'count', minor: true },
-  { key: 'name', title: 'Name', kind: 'text', grow: 2, href: (row) => (row.os_id ? threadLink(row.os_id) : null) },
-  { key: 'state', title: 'State', kind: 'text', minor: true },
-  { key: 'method', title: 'Stands in', kind: 'text', grow: 4, show: (row, letters) => <Name text={row.method} method most={letters} href={row.os_id ? threadLink(row.os_id) : null} /> },
-  { key: 'waits_for', title: 'Waits for', kind: 'text', grow: 2, minor: true, show: (row, letters) => <Name text={row.waits_for} most={letters} href={row.waits_for_object ? to.object(row.waits_for_object) : null} /> },
-  { key: 'retained', title: 'Retained', kind: 'bytes', help: 'What it alone keeps alive' },
-];
+// A row's texts lead to its thread, what it waits for to the object.
+function column(each: Column): Column {
+  const thread = (row: Row) => (row.os_id ? threadLink(row.os_id) : null);
+  if (each.key === 'waits_for' || each.key === 'waits_for_words') return { ...each, kind: 'type', href: (row) => (row.waits_for_object ? to.object(row.waits_for_object) : null) };
+  if (each.key === 'name') return { ...each, href: thread };
+  if (each.key === 'method' || each.key === 'own_method') return { ...each, method: true, href: thread };
+  return each;
+}
 
 export function Threads({ route }: { route: Route }) {
   const merged = route.subject === 'merged';
-  const asked = useVerb(merged ? null : 'threads', { by: 'retained', top: 0 });
+  const parameters = { by: 'retained' };
+  const asked = useTables(merged ? null : 'threads', parameters);
   const stacks = useVerb(merged ? 'stack' : null, { all: true, merge: true, top: 500 });
   const { query } = route;
   return (
@@ -30,9 +32,14 @@ export function Threads({ route }: { route: Route }) {
       <Tabs label="Threads, or their stacks" selected={merged ? 'merged' : 'threads'} tabs={[{ name: 'threads', title: 'Threads', href: href('threads') }, { name: 'merged', title: 'Stacks, alike as one', href: href('threads', 'merged') }]} />
       {!merged && (!asked.data ? <Waiting asked={asked} /> : (
         <>
-          <DataTable label="Threads" rows={asked.data.tables.threads ?? []} columns={columns} href={(row) => (row.os_id ? threadLink(row.os_id) : null)}
-            sort={query.sort || 'retained'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} />
-          <Notes notes={asked.data.completeness?.notes} />
+          <Lead shown={asked.data} verb="threads" />
+          {asked.data.tables.map((table, index) => (
+            <Panel key={table.name} id={`table-${table.name}`} title={tableTitle(table, index ? table.name : 'Threads')}>
+              <ShownRows verb="threads" parameters={parameters} table={table} label={tableTitle(table, index ? table.name : 'Threads')} columns={column} href={(row) => (row.os_id ? threadLink(row.os_id) : null)}
+                sort={index ? undefined : query.sort} onSort={index ? undefined : (sort) => change({ sort })} filter={query.filter} onFilter={index ? undefined : (filter) => change({ filter })} />
+            </Panel>
+          ))}
+          <Gaps shown={asked.data} />
         </>
       ))}
       {merged && <LeftOut asked={stacks} table="stacks" />}
@@ -67,6 +74,7 @@ export function Thread({ route }: { route: Route }) {
       <h1 tabIndex={-1} class="with-name"><span class="kind">Thread</span> {row?.name ? <Name text={row.name} /> : id}</h1>
       {row && <Facts rows={[['Id', String(row.os_id)], ['Managed id', String(row.managed_id ?? '–')], ['State', row.state ?? '–'], ['GC mode', row.gc_mode ?? '–'], ['Waits for', <Name text={row.waits_for} href={row.waits_for_object ? to.object(row.waits_for_object) : null} />],
         ...(row.exception ? [['Exception', <Name text={row.exception_type ?? row.exception} type href={to.object(row.exception)} />] as [string, any]] : [])]} />}
+      {!threads.data && <Waiting asked={threads} />}
       <p class="links"><a class="button" href={href('threads')}>All threads</a></p>
       <Panel title="Stack" note="The innermost first. Below each frame: what it holds where it stands.">
         {!asked.data ? <Waiting asked={asked} /> : (
