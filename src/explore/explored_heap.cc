@@ -15,6 +15,7 @@ namespace dnheap::explore {
 
 namespace {
 
+constexpr const char *most_rows = "1000000"; // of one table, where the page does not ask for fewer
 constexpr const char *stage_names[] = {"opening", "counts", "graph", "tree", "ways", "ready", "failed"};
 
 HttpAnswer json_answer(const ordered_json &json, int status = 200) {
@@ -182,7 +183,7 @@ ordered_json ExploredHeap::tables(const std::string &verb, Parameters parameters
     parameters.erase(own);
   const std::string key = key_of(verb, parameters);
   if (!parameters.contains("top"))
-    parameters.emplace("top", "0");
+    parameters.emplace("top", most_rows); // verbs that sort all objects keep no more than that
   const Asked what = asked(verb, parameters, against_.has_value());
   auto answering = [&] { return answer_of(what); };
   return of.empty() ? tables_.answer(key, what.question.table, wanted.count, snapshot_->watch(), answering)

@@ -109,7 +109,8 @@ ordered_json KeptRows::head() const {
                        {"kind", kind_names[static_cast<u8>(column.kind)]},
                        {"shown", shown_names[static_cast<u8>(column.shown)]},
                        {"wraps", column.wraps}});
-  const ordered_json count = is_whole_ ? ordered_json(kept_) : row_count_ ? ordered_json(*row_count_) : ordered_json();
+  const bool has_all = is_whole_ && row_count_.value_or(0) <= kept_;
+  const ordered_json count = has_all ? ordered_json(kept_) : row_count_ ? ordered_json(*row_count_) : ordered_json();
   return {{"name", name_}, {"title", title_}, {"columns", columns}, {"count", count},
           {"kept", kept_}, {"notes", notes_}, {"total", total_}};
 }

@@ -67,6 +67,41 @@ def check_answers(page, dnheap, dump):
         check(found == 200 or "error" in json.loads(body), f"{path} says what is wrong")
 
 
+def check_tables(page, dnheap, dump):
+    """Tables as the text has them: headings, words, all rows; sorted, filtered and turned by the server."""
+    for words, parameters in ((["locks"], {}), (["threads"], {}), (["waste", "--live"], {"live": 1}), (["frag"], {}), (["inspect", "timers"], {"subject": "timers"})):
+        answer = page.json("api/tables/" + words[0], count=1000, **parameters)
+        target = [words[1], dump] if words[0] == "inspect" else [dump, *words[1:]]
+        text = subprocess.run([dnheap, words[0], *target, "--full-names", "--top", "0"], stdout=subprocess.PIPE, check=True, text=True).stdout
+        lines = [line.split() for line in text.splitlines()]
+        for table in answer["tables"]:
+            check(table["title"] in text, f"{words}: the text has no heading {table['title']!r}")
+            titles = [column["title"] for column in table["columns"] if column["shown"] != "in_data" and column["kind"] != "bar"]
+            check(" ".join(titles).split() in lines or not table["rows"], f"{words}: the text has no table {titles}")
+            equal(len(table["rows"]), min(table["count"], 1000), f"rows of {words}, {table['name']}")
+            for note in table["notes"]:
+                check(note in text, f"{words}: the text has no note {note!r}")
+            for row in table["rows"]:
+                check(len(row) == len(table["columns"]) and not any(isinstance(cell, (list, dict)) for cell in row), f"{words}: {row}")
+    objects = verb(dnheap, dump, "objects", "--top", "0")["tables"]["objects"]
+    first = page.json("api/tables/objects", count=3)["tables"][0]
+    equal((first["count"], len(first["rows"])), (len(objects), 3), "objects")
+    at, size = ([column["key"] for column in first["columns"]].index(key) for key in ("address", "bytes"))
+    by_size = page.json("api/tables/objects", rows="objects", order="bytes", count=5000)
+    equal([by_size["total"], len(by_size["rows"])], [len(objects), 1000], "a page of objects by size")
+    equal([row[size] for row in by_size["rows"]], sorted((row["bytes"] for row in objects), reverse=True)[:1000], "objects by size")
+    last = page.json("api/tables/objects", rows="objects", **{"from": len(objects) - 2})
+    equal([row[at] for row in last["rows"]], [row["address"] for row in objects[-2:]], "the last objects")
+    part = objects[7]["address"][3:9]
+    some = page.json("api/tables/objects", rows="objects", containing=part.upper(), count=1000)
+    wanted = [row["address"] for row in objects if part in row["address"] or part in row["type"].lower()]
+    equal((some["total"], [row[at] for row in some["rows"]]), (len(wanted), wanted[:1000]), "objects at addresses with a text")
+    for path, status in (("api/tables/nonsense", 404), ("api/tables/objects?rows=nonsense", 404), ("api/tables/objects?rows=objects&order=nonsense", 400),
+                         ("api/tables/objects?count=x", 400), ("api/tables/objects?nonsense=1", 400), ("api/tables/extract", 404), ("api/tables/show?subject=0x1", 404),
+                         ("api/tables/objects?rows=objects&from=18446744073709551615&count=18446744073709551615", 200)):
+        equal(page.get(path)[0], status, path)
+
+
 def check_map(page, dnheap, dump):
     """Each node holds itself, its parts and the rest; places are those of `retained`."""
     retained = verb(dnheap, dump, "retained", "--top", "0")["tables"]
@@ -437,7 +472,7 @@ def main(dnheap, count=10000):
             stalled = socket.create_connection(("127.0.0.1", page.port))
             stalled.sendall(f"GET /{page.token}/api/state HTTP/1.1\r\nHost".encode())
             check_early(page, dnheap, dump)
-            for part in (check_answers, check_map, check_objects):
+            for part in (check_answers, check_tables, check_map, check_objects):
                 part(page, dnheap, dump)
             check_privacy(page)
             check_clients(page, page.again)

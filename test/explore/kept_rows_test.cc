@@ -105,6 +105,9 @@ TEST(KeptRows, KeepsNoMoreCellsThanAllowedAndSaysHowManyRowsThereAre) {
   KeptRows rows(orders(), 10, {}); // two rows of five cells
   EXPECT_EQ(rows.head()["kept"], 2);
   EXPECT_EQ(rows.head()["count"], 4);
+  report::Table first = orders();
+  first.row_count = 9; // the verb itself gives four of nine
+  EXPECT_EQ(KeptRows(first, 1000, {}).head()["count"], 9);
   report::Table streamed = orders();
   streamed.row_count.reset();
   EXPECT_TRUE(KeptRows(streamed, 10, {}).head()["count"].is_null());

@@ -65,7 +65,7 @@ function Level({ at, above, label, ...shared }: Shared & { at: string; above: st
     <>
       {page.rows.map((row) => <Twig key={row.key} row={row} above={above} {...shared} />)}
       {!page.rows.length && <li class="muted">Nothing.</li>}
-      {left > 0 && <li><button type="button" class="button" disabled={asking} aria-label={`More of ${label}`} onClick={more}>{count(Math.min(left, at_once))} more of {count(left)}</button></li>}
+      {left > 0 && <li><button type="button" class="button" disabled={asking} aria-label={`${count(Math.min(left, at_once))} more of ${count(left)}: ${label}`} onClick={more}>{count(Math.min(left, at_once))} more of {count(left)}</button></li>}
     </>
   );
 }

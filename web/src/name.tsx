@@ -1,5 +1,5 @@
 // Names out of a dump: always text, kept apart from the direction of what stands around them, shortened in the middle.
-import { createContext } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { shortened } from './format';
 
@@ -41,6 +41,13 @@ export function methodShortened(text: string, most: number): string {
 // The short forms of the names that stand below each other, by name (apart.ts); null: each for itself.
 export const Short = createContext<Map<string, string> | null>(null);
 
+// True where names may go on below: they break behind dots and brackets, not inside words.
+export const Breaks = createContext(false);
+
+function broken(text: string): ComponentChildren {
+  return text.split(/(?<=[.+,<(/\\|: ])(?=[^.+,<(/\\|: ])/).flatMap((part, index) => (index ? [<wbr key={index} />, part] : [part]));
+}
+
 let show: ((text: string) => void) | null = null;
 
 export interface NameProps {
@@ -55,15 +62,17 @@ export interface NameProps {
 
 export function Name({ text, href, most = 90, type, method, label, plain }: NameProps) {
   const shorts = useContext(Short);
+  const breaks = useContext(Breaks);
   if (text === null || text === undefined || text === '') return <span class="muted">–</span>;
   const among = shorts?.get(text);
+  const write = (part: string) => (breaks && part.length > 12 ? broken(part) : part);
   const bare = text.length <= most ? text : type ? withoutNamespaces(text) : method ? shortMethod(text, most) : text; // of a long name these are the first to go
   const short = among && text.length > most ? among : shortened(bare, Math.max(most, 12));
   const is_short = short !== text;
   const begin = (type || method) && bare === text ? Math.min(method ? ownMethod(text) : ownName(text), short.indexOf('…') < 0 ? Infinity : short.indexOf('…')) : 0;
   const body = begin > 0
-    ? <><span class="namespace">{short.slice(0, begin)}</span>{short.slice(begin)}</>
-    : short;
+    ? <><span class="namespace">{write(short.slice(0, begin))}</span>{breaks && <wbr />}{write(short.slice(begin))}</>
+    : write(short);
   return (
     <bdi class="name" data-whole={is_short ? text.slice(0, 20000) : undefined} title={is_short ? text.slice(0, 2000) : undefined}>
       {href ? <a class="text" href={href} aria-label={label ? `${label} ${short}` : undefined}>{body}</a> : <span class="text">{body}</span>}

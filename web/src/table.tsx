@@ -6,7 +6,7 @@ import type { Row } from './answers';
 import { apart } from './apart';
 import { type Choice, openMenu } from './context_menu';
 import * as format from './format';
-import { methodShortened, Name, Short, typeShortened } from './name';
+import { Breaks, methodShortened, Name, Short, typeShortened } from './name';
 import { Bar, Bytes } from './parts';
 import { type Layout, layOut, widthOf } from './table_layout';
 
@@ -275,7 +275,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
                 {row === undefined ? <div role="gridcell" class="cell muted">…</div> : columns.map((column, at) => (
                   <div key={column.key} role="gridcell" class={`cell ${is_text(column) || folded ? '' : 'right'} ${folded && at === layout.lead ? 'lead' : ''} ${isTwoLines(column) ? 'wraps' : ''}`}>
                     {folded && at !== layout.lead && <span class="cell-title" aria-hidden="true">{column.title} </span>}
-                    <Short.Provider value={shorts[at] ?? null}><Cell column={column} row={row} letters={lettersOf(at)} /></Short.Provider>
+                    <Short.Provider value={shorts[at] ?? null}><Breaks.Provider value={isTwoLines(column)}><Cell column={column} row={row} letters={lettersOf(at)} /></Breaks.Provider></Short.Provider>
                   </div>
                 ))}
               </div>

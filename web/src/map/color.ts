@@ -22,7 +22,9 @@ export function namespaceOf(type: string | null): string {
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; ++index) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  return (hash ^ (hash >>> 15)) >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 const hues = 24;
@@ -41,5 +43,5 @@ export function paint(node: Painted | null, by: ColorBy, dark: boolean): Paint {
   const hash = by === 'generation' ? 0 : hashOf(`${by} ${keyOf(node, by)}`);
   const hue = by === 'generation' ? generation_hues[node.generation ?? ''] ?? 0 : (hash % hues) * (360 / hues);
   const pale = Math.floor(hash / hues) % 3; // neighbours of one hue differ in this
-  return { fill: dark ? `hsl(${hue} ${42 - pale * 11}% ${32 - pale * 4}%)` : `hsl(${hue} ${64 - pale * 15}% ${80 + pale * 4}%)`, ink };
+  return { fill: dark ? `hsl(${hue} ${42 - pale * 11}% ${32 - pale * 4}%)` : `hsl(${hue} ${68 - pale * 9}% ${77 + pale * 5}%)`, ink };
 }
