@@ -91,6 +91,13 @@ def near(what, found, expected):
     return [] if abs(found - expected) <= NEAR * expected else [f"{what}: {found:,} bytes; the program knows of {expected:,}"]
 
 
+# The code that is named below the first suspect.
+CODE = {
+    "delegates": "filled in a lambda in Run of Shop.Program; no method that uses the field removes from it",
+    "gchandles": "GCHandle.Alloc is called in a lambda in Run of Shop.Program; no code that ran calls GCHandle.Free",
+}
+
+
 def compare(dnheap, path, kind, answer, said):
     rule, words, table = PROBLEMS[kind]
     verdict = answer["target"]["verdict"]
@@ -113,6 +120,10 @@ def compare(dnheap, path, kind, answer, said):
         problems += limited(dnheap, path, suspects)
         if way["tables"]["paths"][0]["root"]["owner"] != suspects[0]["owner"].removesuffix(" and others"):
             problems.append(f"path @1 begins at {way['tables']['paths'][0]['root']}, not at {suspects[0]['owner']}")
+    if kind in CODE and suspects[0]["code"] != CODE[kind]:
+        problems.append(f"the code behind the first suspect is {suspects[0]['code']!r}, not {CODE[kind]!r}")
+    if kind == "two-indexes" and suspects[0]["also_owners"] not in ("static Shop.Index.ByNumber", "static Shop.Index.ByName"):
+        problems.append(f"the other owner is {suspects[0]['also_owners']!r}")
     if kind == "native" and abs(answer_bytes(answer, "malloc_in_use") / said["bytes"] - 1) > 0.05:
         problems.append(f"malloc in use: {answer_bytes(answer, 'malloc_in_use')}, not {said['bytes']}")
     return problems

@@ -1,6 +1,9 @@
 #include "analysis/suspects/suspect_code.h"
 
+#include "analysis/names/brief_type_name.h"
+#include "analysis/names/framework_names.h"
 #include "analysis/names/program_callers.h"
+#include "analysis/shapes/field_reader.h"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +38,8 @@ using MethodSet = std::set<std::pair<const ProgramModule *, u32>>;
 
 class SuspectCode {
 public:
-  SuspectCode(const Snapshot &snapshot, const Suspect &suspect) : il_(ProgramIl::of(snapshot)), suspect_(suspect) {}
+  SuspectCode(const Snapshot &snapshot, const Suspect &suspect)
+      : snapshot_(snapshot), il_(ProgramIl::of(snapshot)), suspect_(suspect) {}
 
   std::string text() {
     if (il_->modules().empty())
@@ -183,7 +187,36 @@ private:
       return "";
     const std::vector<ProgramCaller> makers = find_makers(*il_, suspect_.element);
     constexpr u64 most_makers = 3; // what is made everywhere says nothing
-    return none_ran(makers) || makers.size() > most_makers ? "" : "made in " + callers_text(makers);
+    return none_ran(makers) || makers.size() > most_makers ? "" : "made in " + callers_text(makers) + undisposed();
+  }
+
+  // "; no code that ran calls Meter.Dispose" for .NET's types that have such a method. The program's own may implement
+  // it for others to call.
+  std::string undisposed() const {
+    const FrameworkNames framework(snapshot_.assemblies());
+    if (!framework.contain(suspect_.element) || !is_whole() || !has_dispose())
+      return "";
+    const std::string open = open_type_name(suspect_.element);
+    const std::vector<ProgramCaller> disposing =
+        find_callers(*il_, [&](std::string_view type, std::string_view method, IlUse use) {
+          return use == IlUse::calls && type == open &&
+                 (method == "Dispose" || method == "DisposeAsync" || method == "Close");
+        });
+    return none_ran(disposing) ? fmt::format("; no code {}calls {}.Dispose", is_run_known() ? "that ran " : "",
+                                             brief_type_name(suspect_.element))
+                               : "";
+  }
+
+  bool has_dispose() const {
+    const std::unique_ptr<IlCode> code = snapshot_.runtime().il_code();
+    const Address type = suspect_.first ? FieldReader(snapshot_.runtime()).type_of(suspect_.first) : 0;
+    const Metadata *metadata = code && type ? code->metadata(code->module_of(type)) : nullptr;
+    if (!metadata)
+      return false;
+    for (u32 row : metadata->methods_of(code->row_of_type(type)))
+      if (const std::optional<MethodDefRow> method = metadata->method(row); method && method->name == "Dispose")
+        return true;
+    return false;
   }
 
   bool is_whole() const { return std::ranges::all_of(il_->modules(), &ProgramModule::is_whole); }
@@ -192,6 +225,7 @@ private:
     return is_run_known() ? std::ranges::none_of(list, &ProgramCaller::has_run) : list.empty();
   }
 
+  const Snapshot &snapshot_;
   const std::shared_ptr<const ProgramIl> il_;
   const Suspect &suspect_;
 };

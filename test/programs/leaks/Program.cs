@@ -116,7 +116,7 @@ sealed class Span
 
 static class Index
 {
-    public static readonly List<Session> ByNumber = new(), ByName = new();
+    public static readonly List<Session> ByNumber = new(20_000), ByName = new(20_000);
 }
 
 sealed class Batch
@@ -238,6 +238,7 @@ static unsafe class Program
                 });
                 break;
             case "two-indexes": // each of the two keeps all of them
+                Index.ByName.Clear(); // their arrays are not counted
                 Live(20_000, i =>
                 {
                     var session = new Session(i);
