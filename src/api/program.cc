@@ -4,7 +4,7 @@
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
 #include "base/host/memory_limit.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 
 namespace dnheap::v0 {
 

@@ -1,6 +1,6 @@
 #include "lookout/figures.h"
 
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/text.h"
 #include "snapshot/self_dump.h"
 

@@ -1,7 +1,7 @@
 #include "lookout/running_process.h"
 
 #include "analysis/verbs/extract.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/text.h"
 #include "snapshot/attached_process.h"
 #include "snapshot/self_dump.h"

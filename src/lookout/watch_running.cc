@@ -2,7 +2,7 @@
 
 #include "analysis/process/dotnet_process.h"
 #include "base/host/file_time.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/text.h"
 #include "lookout/running_process.h"
 

@@ -1,7 +1,7 @@
 #include "snapshot/attached_process.h"
 
 #include "base/host/control_group.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/text.h"
 #include "snapshot/snapshot.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/host/host.h"
-#include "base/host/process_identity.h"
+#include "base/process/process_identity.h"
 #include "base/text.h"
 
 #include <chrono>

@@ -1,8 +1,8 @@
 #include "snapshot/self_dump.h"
 
 #include "base/error.h"
-#include "base/host/process.h"
-#include "base/host/process_identity.h"
+#include "base/process/process.h"
+#include "base/process/process_identity.h"
 #include "base/text.h"
 #include "image/module_image.h"
 #include "runtime/library_names.h"

@@ -29,12 +29,12 @@ BELOW = {
 
 # The rooms of these folders, from the bottom: each may include those before it. ".": the files of no room.
 ORDER = {
-    "base": ". host",
+    "base": ". host process",
     "algorithms": ". paths",
     "dump": "decoders records . live",
     "snapshot": "files .",
     "report": ". formats",
-    "analysis": ". process names shapes objects native threads waits sampling filters owners suspects waste verdict export records inspectors findings sql verbs/tables verbs verbs/groups",
+    "analysis": ". process names shapes shapes/collections objects native threads waits/kinds waits sampling filters owners suspects waste verdict export records inspectors findings sql verbs/tables verbs verbs/groups",
     "cli": "options . shell",
 }
 

@@ -2,7 +2,7 @@
 #include "analysis/findings/finding_rule.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/owners/ranked_tree.h"
-#include "analysis/shapes/hash_chains.h"
+#include "analysis/shapes/collections/hash_chains.h"
 #include "analysis/shapes/held_by.h"
 #include "base/text.h"
 #include "objects/object_index.h"

@@ -1,7 +1,7 @@
 // `inspect collections`: number of elements and bytes of collections, by type and holding field.
 #include "analysis/inspectors/inspector.h"
 #include "analysis/names/compiled_names.h"
-#include "analysis/shapes/collection_shapes.h"
+#include "analysis/shapes/collections/collection_shapes.h"
 #include "analysis/shapes/held_by.h"
 #include "analysis/shapes/largest_first.h"
 #include "base/parallel.h"

@@ -3,7 +3,7 @@
 // part. Not for several threads at once.
 #pragma once
 #include "analysis/objects/field_values.h"
-#include "analysis/shapes/collection_entries.h"
+#include "analysis/shapes/collections/collection_entries.h"
 
 namespace dnheap {
 

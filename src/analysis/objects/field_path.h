@@ -2,8 +2,8 @@
 // refers to, and into structs. A property's name stands for its backing field. One look-up per type and step. Not for
 // several threads at once.
 #pragma once
-#include "analysis/shapes/entry_list.h"
-#include "analysis/shapes/entry_places.h"
+#include "analysis/shapes/collections/entry_list.h"
+#include "analysis/shapes/collections/entry_places.h"
 
 #include <string>
 #include <vector>

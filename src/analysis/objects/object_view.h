@@ -1,7 +1,7 @@
 // ObjectView: one object at a time, with names: its type, its size, its references and their fields. For the verbs that
 // show single objects and paths; hot loops use columns instead. Not for several threads at once.
 #pragma once
-#include "analysis/shapes/collection_shapes.h"
+#include "analysis/shapes/collections/collection_shapes.h"
 #include "analysis/shapes/suspended_calls.h"
 #include "analysis/verb.h"
 #include "objects/object_index.h"

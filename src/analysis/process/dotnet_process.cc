@@ -1,7 +1,7 @@
 #include "analysis/process/dotnet_process.h"
 
 #include "base/host/host.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "image/module_image.h"
 #include "runtime/library_names.h"
 

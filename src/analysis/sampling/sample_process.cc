@@ -2,7 +2,7 @@
 
 #include "analysis/answer_head.h"
 #include "analysis/sampling/stack_samples.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/text.h"
 #include "snapshot/attached_process.h"
 

@@ -5,7 +5,7 @@
 #include "analysis/process/dotnet_process.h"
 #include "analysis/verbs/extract.h"
 #include "base/host/file_time.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/text.h"
 #include "report/columns_of.h"
 #include "snapshot/port_process.h"

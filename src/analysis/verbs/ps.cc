@@ -3,8 +3,8 @@
 // processes who they are, for a second at most.
 #include "analysis/process/dotnet_process.h"
 #include "analysis/verbs/verbs.h"
-#include "base/host/process.h"
-#include "base/host/process_identity.h"
+#include "base/process/process.h"
+#include "base/process/process_identity.h"
 #include "base/text.h"
 #include "report/columns_of.h"
 #include "snapshot/self_dump.h"

@@ -22,8 +22,8 @@ inline constexpr u64 least_crowd = 32;
 // As many as wait for a lock before it is a finding.
 inline constexpr u64 least_before_one = 5;
 
-// `has_il`: false for a runtime whose programs have no IL, so that nobody can know whether the methods release it. There
-// `least_crowd` callers are a crowd, too.
+// `has_il`: false for a runtime whose programs have no IL, so that nobody can know whether the methods release it.
+// There `least_crowd` callers are a crowd, too.
 std::vector<Crowd> find_crowds(const LockSet &locks, Tasks &tasks, const SemaphoreWaits &semaphore_waits,
                                const std::vector<ThreadWait> &waits, const SemaphoreHolders &holders,
                                const std::map<Address, std::vector<SemaphoreHolder>> &may_have_taken,

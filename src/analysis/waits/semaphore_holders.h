@@ -9,10 +9,10 @@
 // all roots, the references of each waiting asynchronous method, and all stacks. Not for several threads at once.
 #pragma once
 #include "analysis/threads/tasks.h"
-#include "analysis/waits/lock_objects.h"
+#include "analysis/waits/kinds/lock_objects.h"
+#include "analysis/waits/kinds/semaphore_waits.h"
 #include "analysis/waits/method_uses.h"
 #include "analysis/waits/owner_fields.h"
-#include "analysis/waits/semaphore_waits.h"
 #include "objects/references.h"
 
 #include <functional>

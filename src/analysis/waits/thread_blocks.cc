@@ -1,8 +1,8 @@
 #include "analysis/waits/thread_blocks.h"
 
 #include "analysis/shapes/typed_objects.h"
-#include "analysis/waits/condition_objects.h"
-#include "analysis/waits/semaphore_waits.h"
+#include "analysis/waits/kinds/condition_objects.h"
+#include "analysis/waits/kinds/semaphore_waits.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // the tasks and semaphores that are waited for, each once. Not for several threads at once.
 #pragma once
 #include "analysis/waits/context_queues.h"
+#include "analysis/waits/kinds/semaphore_waits.h"
 #include "analysis/waits/semaphore_holders.h"
-#include "analysis/waits/semaphore_waits.h"
 #include "analysis/waits/thread_waits.h"
 #include "analysis/waits/waits_of_threads.h"
 

@@ -1,6 +1,6 @@
 #include "analysis/waits/wait_texts.h"
 
-#include "analysis/waits/constructor_waits.h"
+#include "analysis/waits/kinds/constructor_waits.h"
 #include "runtime/coreclr/threads/monitors.h"
 
 #include <map>

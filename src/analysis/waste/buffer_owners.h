@@ -1,7 +1,7 @@
 // BufferOwners: types that own an array and write into it from its beginning, but are no collections: MemoryStream,
 // ArrayBufferWriter. They are known by the name of a base type and by their fields. Built by one thread; read() in any.
 #pragma once
-#include "analysis/shapes/collection_shapes.h"
+#include "analysis/shapes/collections/collection_shapes.h"
 #include "heap/heap_places.h"
 #include "objects/references.h"
 #include "runtime/runtime.h"

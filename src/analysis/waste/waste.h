@@ -2,7 +2,8 @@
 // the heap, one over its references, and one for its holes. Throws Error, Interrupted. Not for several threads at once.
 //
 // The rules, in their order; a byte that an earlier rule counts is not counted by a later one:
-//  1. Collections (analysis/shapes/collection_shapes.h), each with the arrays that belong to it alone. An empty
+//  1. Collections (analysis/shapes/collections/collection_shapes.h), each with the arrays that belong to it alone. An
+//  empty
 //     collection wastes all of its bytes; a collection with a single element wastes all but the element's place; a
 //     collection that is less than a third full wastes its unused places; a larger one already if a quarter of its
 //     places is unused and these have 64 KiB or more. Builders count by characters, and the rule for one element does

@@ -5,7 +5,7 @@
 // for several threads at once.
 #pragma once
 #include "algorithms/equal_contents.h"
-#include "analysis/shapes/collection_shapes.h"
+#include "analysis/shapes/collections/collection_shapes.h"
 #include "analysis/waste/buffer_owners.h"
 #include "analysis/waste/waste.h"
 #include "base/chunks.h"

@@ -1,7 +1,7 @@
 #include "base/digits.h"
 #include "base/host/host.h"
-#include "base/host/process.h"
-#include "base/host/process_identity.h"
+#include "base/process/process.h"
+#include "base/process/process_identity.h"
 #include "dump/live/diagnostics_port.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Windows: the runtime listens on a named pipe, whose name has the process's id.
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "dump/live/diagnostics_port.h"
 
 namespace dnheap {

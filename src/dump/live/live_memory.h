@@ -7,7 +7,7 @@
 #pragma once
 #include "base/host/host.h"
 #include "base/host/memory_limit.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 #include "base/watch.h"
 #include "target/memory.h"
 

@@ -1,8 +1,8 @@
 // LiveProcess: a running process of this machine as a Target. All its threads are stopped from the constructor until
-// release(), or until this object is destroyed; if this program dies, Linux lets them go on (base/host/process.h says
-// what Windows does). Never writes to the process. Costs a look at its memory map; memory is copied when it is asked
-// for (dump/live/live_memory.h). Must always be used from the same thread. For snapshot/ alone. What differs between
-// systems is in live_process_linux.cc and live_process_windows.cc.
+// release(), or until this object is destroyed; if this program dies, Linux lets them go on (base/process/process.h
+// says what Windows does). Never writes to the process. Costs a look at its memory map; memory is copied when it is
+// asked for (dump/live/live_memory.h). Must always be used from the same thread. For snapshot/ alone. What differs
+// between systems is in live_process_linux.cc and live_process_windows.cc.
 #pragma once
 #include "base/watch.h"
 #include "dump/live/live_memory.h"

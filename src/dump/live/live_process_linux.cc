@@ -1,6 +1,6 @@
 #include "base/digits.h"
 #include "base/host/file_time.h"
-#include "base/host/process_identity.h"
+#include "base/process/process_identity.h"
 #include "base/text.h"
 #include "dump/live/live_process.h"
 #include "dump/live/process_maps.h"

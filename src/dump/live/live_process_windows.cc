@@ -1,6 +1,6 @@
-#include "base/host/address_space.h"
 #include "base/host/file_time.h"
-#include "base/host/process_identity.h"
+#include "base/process/address_space.h"
+#include "base/process/process_identity.h"
 #include "dump/context_layout.h"
 #include "dump/live/live_process.h"
 #include "image/pe_image.h"

@@ -1,7 +1,7 @@
 #include "dump/live/process_maps.h"
 
 #include "base/digits.h"
-#include "base/host/process.h"
+#include "base/process/process.h"
 
 #include <algorithm>
 #include <optional>

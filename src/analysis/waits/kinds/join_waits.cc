@@ -1,0 +1,54 @@
+#include "analysis/waits/kinds/join_waits.h"
+
+#include "runtime/facts/thread_details.h"
+
+#include <algorithm>
+
+namespace dnheap {
+
+namespace {
+
+constexpr std::string_view endless_join = "System.Threading.Thread.Join()", any_join = "System.Threading.Thread.Join";
+constexpr u64 frames_looked_for_joins = 8; // Join is near the innermost end of the stack
+
+} // namespace
+
+JoinWaits::JoinWaits(const Runtime &runtime, std::span<const ThreadData> threads) : runtime_(runtime) {
+  for (u32 i = 0; i < threads.size(); ++i)
+    if (threads[i].os_id.value_or(0)) // a wait for a thread that has ended is over
+      if (const Address object = runtime.thread_details(threads[i]).object)
+        threads_.emplace(object, i);
+}
+
+// The frames further out may refer to other threads, for example to those that are joined next.
+std::optional<JoinWait> JoinWaits::find(u32 index, const WalkedStack &stack, const WaitText &wait) const {
+  if (wait.text != wait_for_end)
+    return std::nullopt;
+  std::optional<JoinWait> out;
+  bool has_join = false, is_endless = false;
+  for (u64 i = 0; i < std::min<u64>(stack.frames.size(), frames_looked_for_joins); ++i) {
+    const StackFrame &frame = stack.frames[i];
+    const MethodText method = frame.method_desc ? runtime_.method_text(frame.method_desc) : MethodText{};
+    const bool is_join = method.qualified.starts_with(any_join);
+    if (has_join && !is_join)
+      break;
+    has_join |= is_join;
+    is_endless |= method.name == endless_join;
+    for (const StackReference &reference : frame.references) {
+      const auto joined = threads_.find(reference.value);
+      if (joined == threads_.end())
+        continue;
+      if (joined->second == index || (out && out->joined != joined->second))
+        return std::nullopt;
+      const bool is_by_stack = !reference.certain || !stack.are_references_known;
+      out = JoinWait{reference.value, joined->second, is_by_stack && (!out || out->is_by_stack), false};
+    }
+  }
+  if (!has_join)
+    return std::nullopt;
+  if (out)
+    out->is_limit_unknown = !is_endless;
+  return out;
+}
+
+} // namespace dnheap
