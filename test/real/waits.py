@@ -295,8 +295,8 @@ def hangs(dnheap, path, said):
     problems += [f"{name} waits for {waits.get(name)}" for name in ("MutexFirst", "MutexSecond") if waits.get(name) != "mutex"]
     convoy = [row["waiters"] for row in answer["locks"] if row["type"] == "Crowded"]
     problems += [] if convoy == [said["convoy"]] else [f"waiters of the crowded lock: {convoy}"]
-    # Who stands in no method that could have taken it is not named.
-    could = {"StaticA": {"There"}, "StaticB": {"Back"}, "IdleA": {"Sleeper", "IdleOther"}, "IdleB": {"Sleeper", "IdleOne"}}
+    # Who stands in no method that could have taken it is not named; where IL shows who has, nobody else is.
+    could = {"StaticA": {"There"}, "StaticB": {"Back"}, "IdleA": {"Sleeper"}, "IdleB": {"Sleeper"}}
     for row in answer["locks"]:
         told = {names.get(one["os_id"]) for one in row["may_have_taken"] if one["grounds"] != "stack"}
         problems += [f"{row['type']} is taken perhaps by {told}"] if row["type"] in could and told != could[row["type"]] else []
