@@ -114,6 +114,19 @@ describe('tables', () => {
   }));
 });
 
+test('a property is called by its name, everywhere', () => on_page({ width: 400 }, async (page) => {
+  const report = await real('api/ask/report?top=200');
+  report.tables.findings[0].text = 'held by Shop.Basket.<Items>k__BackingField';
+  report.tables.suspects[0].path = [{ address: '0x7ff3b55996a8', field: '.<Cart>k__BackingField' }];
+  report.completeness.notes = [`no symbols for ${'Company.Product.'.repeat(20)}dll`];
+  await page.route((address) => address.href.startsWith(`${url}api/ask/report`), (route) => route.fulfill({ json: report }));
+  await view(page, url, '#/');
+  assert.match(await page.locator('.findings').innerText(), /Held by Shop\.Basket\.Items/);
+  assert.match(await page.locator('.suspects').innerText(), /\.Cart/);
+  assert.doesNotMatch(await page.locator('main').innerText(), /BackingField/);
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 400);
+}));
+
 describe('locks', () => {
   const deadlock = {
     locks: [{ object: '0x10', kind: 'monitor', owner_os_id: 2, owner_name: 'audit', waiters: 1, waiting: [1], type: 'Shop.Ledger' }, { object: '0x20', kind: 'lock', owner_os_id: 1, owner_name: 'post', waiters: 1, waiting: [2], type: 'System.Threading.Lock' }],

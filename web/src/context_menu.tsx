@@ -17,12 +17,17 @@ interface Open {
 
 let show: ((open: Open | null) => void) | null = null;
 
+// The menu key gives an event without the right button; its place is that of the whole element.
+export function isByKey(event: MouseEvent): boolean {
+  return event.button !== 2;
+}
+
 export function openMenu(event: MouseEvent, choices: Choice[]): void {
   if (!show) return;
   event.preventDefault();
   const from = event.currentTarget as HTMLElement | null;
   const area = from?.getBoundingClientRect();
-  const by_key = event.clientX === 0 && event.clientY === 0;
+  const by_key = isByKey(event);
   show({ x: by_key && area ? area.left + 24 : event.clientX, y: by_key && area ? area.top + 20 : event.clientY, choices, from: document.activeElement as HTMLElement | null });
 }
 

@@ -74,6 +74,12 @@ export function change(n: number | null | undefined, of_bytes: boolean): string 
 }
 
 // A sentence begins with a capital letter.
-export function sentence(text: string): string {
+export function sentence(words: string): string {
+  const text = named(words);
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+// A property's field is called as the property, as in the program's text: "<Cart>k__BackingField" is "Cart".
+export function named(text: string): string {
+  return text.includes('k__BackingField') ? text.replace(/<([^<>]+)>k__BackingField/g, '$1') : text;
 }

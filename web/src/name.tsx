@@ -1,7 +1,7 @@
 // Names out of a dump: always text, kept apart from the direction of what stands around them, shortened in the middle.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { shortened } from './format';
+import { named, shortened } from './format';
 
 // Where a type's own name begins: behind its namespace.
 function ownName(type: string): number {
@@ -57,10 +57,12 @@ export interface NameProps {
   type?: boolean; // a type's: its namespace stands back
   method?: boolean; // a method's: its type's namespace stands back
   plain?: boolean; // without a button for the whole name, inside another one
+  verbatim?: boolean; // a value of the program's, not a name
   label?: string; // in front of the text, for screen readers
 }
 
-export function Name({ text, href, most = 90, type, method, label, plain }: NameProps) {
+export function Name({ text: given, href, most = 90, type, method, label, plain, verbatim }: NameProps) {
+  const text = given && !verbatim ? named(given) : given;
   const shorts = useContext(Short);
   const breaks = useContext(Breaks);
   if (text === null || text === undefined || text === '') return <span class="muted">–</span>;

@@ -110,7 +110,7 @@ export function Lead({ shown, verb }: { shown: Shown; verb: string }) {
   return (
     <>
       {shown.lead.map((text) => <p key={text} class={`verdict ${verb === 'report' || /deadlock|crash|ended by|exception/i.test(text) ? 'wrong' : ''}`}><bdi>{sentence(text)}</bdi></p>)}
-      {!shown.complete && <p class="error incomplete">A part could not be read: what is said here rests on the rest.</p>}
+      {!shown.complete && <p class="error incomplete">Incomplete: the notes below name what is missing.</p>}
       {next && <p class="next"><span class="muted">Next:</span> <a href={next.href}>{next.text}</a></p>}
     </>
   );

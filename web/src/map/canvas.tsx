@@ -2,7 +2,7 @@
 // What it shows stands in the list below as well; what is selected is said aloud.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { MapNode } from '../answers';
-import { type Choice, openMenu } from '../context_menu';
+import { type Choice, isByKey, openMenu } from '../context_menu';
 import { bytes, count, counted, share, shortened } from '../format';
 import { withoutNamespaces } from '../name';
 import { useTheme } from '../theme';
@@ -84,7 +84,7 @@ export function MapCanvas({ root, shape, color, search = '', onZoom, onOut, onOb
         onKeyDown={pressed} onFocus={() => { setFocused(true); onPoint(boxes[selected] ?? null); }} onBlur={() => setFocused(false)}
         onMouseMove={(event) => { const index = at(event); if (index >= 0 && index !== selected) select(index); }}
         onContextMenu={(event) => {
-          const index = event.clientX || event.clientY ? at(event) : selected;
+          const index = isByKey(event) ? selected : at(event);
           const node = boxes[index >= 0 ? index : selected]?.node;
           const choices = node ? menu?.(node) ?? [] : [];
           if (choices.length) openMenu(event, choices);

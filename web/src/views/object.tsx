@@ -106,7 +106,7 @@ function Fields({ asked, of_elements, values }: { asked: Asked<Answer>; of_eleme
     { key: 'field', title: 'Field', kind: 'text', grow: 2, href: (row) => (row.reference ? to.object(row.reference) : null) },
     { key: 'type', title: 'Declared type', kind: 'type', grow: values ? 3 : 4 },
     ...(values ? [] : [{ key: 'reference', title: 'Object', kind: 'address', minor: true, optional: true, href: (row) => (row.reference ? to.object(row.reference) : null) } as Column]),
-    ...(values ? [{ key: 'value', title: 'Value', kind: 'text', grow: 4, optional: true, show: (row, letters) => <Name text={row.value === null || row.value === undefined ? null : String(row.value)} most={letters} /> } as Column] : []),
+    ...(values ? [{ key: 'value', title: 'Value', kind: 'text', grow: 4, optional: true, show: (row, letters) => <Name text={row.value === null || row.value === undefined ? null : String(row.value)} most={letters} verbatim /> } as Column] : []),
     ...(inherits ? [{ key: 'declared_by', title: 'Declared by', kind: 'type', grow: 2, minor: true } as Column] : []),
     ...(values || inherits ? [] : [{ key: 'offset', title: 'Offset', kind: 'count', minor: true } as Column]),
   ];

@@ -1,7 +1,7 @@
 // Report: what one would hand to a colleague, on one page of text: findings, who holds most and by which way, the largest
 // types, what is odd, where the memory is. Laid out for A4.
 import type { Row } from '../answers';
-import { bytes, count, counted, sentence, share } from '../format';
+import { bytes, count, counted, named, sentence, share } from '../format';
 import { baseName } from '../format';
 import { Name } from '../name';
 import { Waiting } from '../parts';
@@ -34,7 +34,7 @@ export function Report() {
       {suspects.length > 0 && (
         <section><h2>Who holds most</h2>
           <table><thead><tr><th class="right">Retained</th><th class="right">Share</th><th>Owner, and the way</th></tr></thead>
-            <tbody>{suspects.slice(0, 10).map((row: Row) => <tr key={row.rank}><td class="right">{bytes(row.retained)}</td><td class="right">{share(row.share)}</td><td><strong><bdi>{row.owner}</bdi></strong><bdi>{(row.path ?? []).map((step: Row) => step.field ?? '').join('')}</bdi><br /><bdi class="muted">{row.text}</bdi></td></tr>)}</tbody></table>
+            <tbody>{suspects.slice(0, 10).map((row: Row) => <tr key={row.rank}><td class="right">{bytes(row.retained)}</td><td class="right">{share(row.share)}</td><td><strong><bdi>{named(row.owner)}</bdi></strong><bdi>{(row.path ?? []).map((step: Row) => step.field ? named(step.field) : '').join('')}</bdi><br /><bdi class="muted">{named(row.text ?? '')}</bdi></td></tr>)}</tbody></table>
         </section>
       )}
       {!!types.data?.tables.types?.length && (
@@ -46,7 +46,7 @@ export function Report() {
       {waste.length > 0 && (
         <section><h2>What is odd</h2>
           <table><thead><tr><th class="right">Bytes</th><th class="right">Count</th><th>Why</th><th>Type</th><th>In</th></tr></thead>
-            <tbody>{waste.map((row: Row, index: number) => <tr key={index}><td class="right">{bytes(row.bytes)}</td><td class="right">{count(row.count)}</td><td>{sentence(wasteKinds[row.kind] ?? row.kind.replaceAll('_', ' '))}</td><td><bdi>{row.what}</bdi></td><td><bdi>{row.field ?? '–'}</bdi></td></tr>)}</tbody></table>
+            <tbody>{waste.map((row: Row, index: number) => <tr key={index}><td class="right">{bytes(row.bytes)}</td><td class="right">{count(row.count)}</td><td>{sentence(wasteKinds[row.kind] ?? row.kind.replaceAll('_', ' '))}</td><td><bdi>{row.what}</bdi></td><td><bdi>{named(row.field ?? '–')}</bdi></td></tr>)}</tbody></table>
         </section>
       )}
       <Account rows={tables.account ?? []} />
