@@ -1,0 +1,77 @@
+// The longer sentences about hangs: where workers stand, who waits behind whom, a console that takes nothing.
+#include "analysis/verdict/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+HangVerdict first_of(const HangFacts &facts) {
+  std::vector<HangVerdict> all = judge_hangs(facts);
+  return all.empty() ? HangVerdict{} : all.front();
+}
+
+TEST(HangTexts, WhereTheWorkersOfAStarvedPoolStand) {
+  HangFacts f;
+  f.pool = {.workers = 8, .blocked = 8, .waits = {{"a lock", 1}, {"a task", 7}}, .queued = 40};
+  f.pool_place = "7 wait for a task in Shop.Orders.Get (Orders.cs:4), by Task.Result";
+  f.pool_tasks = "5 of the tasks are calls of Shop.Orders.Load (Orders.cs:12)";
+  f.pool_work = "40 of the items run a lambda in Run of Shop.Import";
+  EXPECT_EQ(
+      first_of(f).text,
+      "The thread pool starves: 40 work items wait for a worker, and of 8 workers 8 are blocked: 7 for a task, 1 "
+      "for a lock. 7 wait for a task in Shop.Orders.Get (Orders.cs:4), by Task.Result. 5 of the tasks are calls of "
+      "Shop.Orders.Load (Orders.cs:12). 40 of the items run a lambda in Run of Shop.Import. Await the task there: "
+      "a worker that waits runs none of the items, and one of these may be what completes the task.");
+  f.pool.blocked = 0, f.pool.waits.clear(), f.pool.queued = 41;
+  f.pool_place = "8 run in Shop.Thumbs.Hash", f.pool_tasks.clear(), f.pool_work.clear();
+  EXPECT_EQ(
+      first_of(f).text,
+      "The thread pool has more work than workers: 41 work items wait for a worker, and all 8 are at work: 8 run in "
+      "Shop.Thumbs.Hash. That is a hang only if no worker ever finishes its work.");
+}
+
+TEST(HangTexts, ThreadsThatWaitOneBehindTheOther) {
+  HangFacts f;
+  f.chain_threads = 3;
+  f.chain_text =
+      "thread A waits for a lock in Shop.Sell; thread B has that lock, which waits for a lock in Shop.Price; "
+      "thread C has that lock, and sleeps in Shop.Load";
+  EXPECT_EQ(first_of(f).rule, "lock_chain");
+  EXPECT_EQ(first_of(f).text,
+            "3 threads wait one behind the other: " + f.chain_text + ". All go on only when the last one does.");
+  EXPECT_EQ(first_of(f).sureness, Sureness::possible);
+  f.contenders = 9, f.contended_text = "System.Object", f.contended_by = "thread B has";
+  f.holder_place = "waits for a lock in Shop.Price";
+  f.contended_behind = "thread C has that lock, and sleeps in Shop.Load";
+  EXPECT_EQ(first_of(f).rule, "lock_contended"); // the chain is in its sentence
+  EXPECT_EQ(
+      first_of(f).text,
+      "9 threads wait for a lock (System.Object) that thread B has, which waits for a lock in Shop.Price; thread C "
+      "has that lock, and sleeps in Shop.Load. They go on when the last of these does.");
+  f.deadlocks = 1, f.contenders = 0;
+  EXPECT_EQ(judge_hangs(f).size(), 1u);
+}
+
+TEST(HangTexts, AConsoleThatTakesNothing) {
+  HangFacts f;
+  f.console_waiters = 7, f.console_place = "waits for a pulse (Monitor.Wait) in Shop.Chat.Say";
+  f.console_writer = "thread Logger";
+  EXPECT_EQ(first_of(f).rule, "console_blocked");
+  EXPECT_TRUE(first_of(f).text.starts_with(
+      "7 threads wait until the console takes their output (one waits for a pulse (Monitor.Wait) in Shop.Chat.Say), "
+      "which thread Logger writes: "));
+}
+
+TEST(HangTexts, ASemaphoreThatMayBeASignal) {
+  HangFacts f;
+  f.crowds = 1, f.crowd = 38, f.are_calls = true, f.crowd_text = "SemaphoreSlim (Shop.Uplink.window)";
+  f.is_perhaps_signal = true;
+  EXPECT_EQ(first_of(f).sureness, Sureness::possible);
+  EXPECT_EQ(first_of(f).text,
+            "38 calls wait for a SemaphoreSlim (Shop.Uplink.window), of which none is free. Its holder is "
+            "unknown: perhaps it was not released, or it is a signal that nobody has given.");
+}
+
+} // namespace
+} // namespace dnheap::test
