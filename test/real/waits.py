@@ -258,7 +258,9 @@ def pool_locks(dnheap, path, said):
     words = f"40 work items wait for a worker, and of {workers} workers {workers} are blocked: {workers} for a lock"
     problems = differences("queued", [(row["method"], row["count"]) for row in answer["queued"]], [(one["method"], one["count"]) for one in said["queued"]])
     problems += [] if (row["workers"], row["working"], row["blocked"]) == (workers, workers, workers) and words in row["text"] else [f"the pool's state is {row}"]
-    return problems + verdict(dnheap, path, "pool_starved", words)
+    kinds = [row["kind"] for row in tables(dnheap, "report", path)["findings"]]
+    problems += [] if "pool_starved" in kinds else [f"the report finds {kinds}"]
+    return problems + verdict(dnheap, path, "lock_contended", f"{workers} threads wait for a lock", "thread Keeper has")  # the cause leads
 
 
 def constructors(dnheap, path, said):
