@@ -93,7 +93,9 @@ private:
   }
 
   std::string why_none() const {
-    return "none of its " + count_text(files_.size()) + " files is a dump" +
+    return (files_.empty()       ? "it has no files"
+            : files_.size() == 1 ? "its only file is no dump"
+                                 : "none of its " + count_text(files_.size()) + " files is a dump") +
            (links_ ? "; links are not followed" : "") +
            (unreadable_.empty() ? "" : "; not all of them can be read: " + short_name(unreadable_));
   }

@@ -70,7 +70,7 @@ def options_before(verb, table, folder):
     if verb == "export":
         return ["-o", f"{folder}/heap.file", *([] if table == "as" else ["--as", "ndjson"])]
     out = ["-o", f"{folder}/small.core"] if verb == "extract" else ["--no-instances-of", "Shop.Dice"] if verb == "check" else []
-    return out + (["--values"] if table == "elements" else ["--by-field", "_stringLength", "--values"] if table == "groups" else [])
+    return out + (["--values"] if table == "elements" else ["--by-field", "_stringLength", "--values"] if (verb, table) == ("objects", "groups") else [])
 
 
 def other_record(asked, folder):

@@ -78,7 +78,6 @@ TEST(Program, WrongUsageIsOneLineAndExitCodeTwo) {
 
 TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   expect_error("stat /no/such/core", 3, "/no/such/core: No such file or directory");
-  expect_error("stat /", 3, "/: is a folder, not a file");
   expect_error("stat -p 2147483640", 3, "there is no process 2147483640");
   expect_error("sample -p 2147483640 0.5s", 3, "there is no process 2147483640");
   expect_error("collect -p 2147483640", 3, "there is no process 2147483640");
@@ -92,6 +91,7 @@ TEST(Program, WhatCannotBeOpenedIsExitCodeThree) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_TRUE(result.err.starts_with("dnheap: " + file + ": ")) << result.err;
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+  expect_error("stat " + folder.path(), 3, folder.path() + ": its only file is no dump");
 }
 
 TEST(Program, InfoShowsWhatTheNameOfAStoredCoreSays) {

@@ -62,13 +62,10 @@ def of_sample(dnheap):
         "memory ranges, adjacent ones merged": facts["memory in the dump"].split(" in ")[1].split()[0],
         "threads": facts["threads"],
         "segments (here: regions)": str(len(segments["tables"]["segments"])),
-        "… of which gen2": str(sum(row["generation"] == "gen2" for row in segments["tables"]["segments"])),
-        "allocation contexts": facts["allocation contexts"].split(",")[0],
         "objects, Free included": f"{sum(row['count'] for row in types):,}",
         "aligned bytes of these": f"{sum(row['aligned_bytes'] for row in types):,}",
         "types (MethodTables with objects)": f"{len(types):,}",
-        "… of different name": f"{len({row['type'] for row in types}):,}",
-        "longest name, characters": str(max(len(row["type"]) for row in types)),
+        "… of different name": f"{len({row['type'] for row in types}):,}"
     }
 
 

@@ -237,6 +237,14 @@ private:
   bool is_by_row_known_ = false;
 };
 
+// Returns what the dump lacks, where the thing that was asked for may be.
+std::string doubt(const report::Answer &answer) {
+  for (const Note &note : answer.completeness->notes)
+    if (note.effect != Effect::none)
+      return "; " + note.text;
+  return "";
+}
+
 // Names that are no addresses have letters beyond f, or signs: "Shop.Cart", "Shop.dll!06000001".
 bool is_name(const std::string &subject) { return !written_address(subject); }
 
@@ -255,7 +263,7 @@ report::Answer answer_lookup(const Snapshot &snapshot, const Question &question)
                        ? "no loaded module has a type, a method or a token called '" +
                              printable(question.subject, 200) +
                              (lookup.can_search() ? "'" : "': this runtime has no metadata to search in")
-                       : "nothing is known of the address " + hex(*address));
+                       : "nothing is known of the address " + hex(*address) + doubt(answer));
   answer.tables = lookup.tables();
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);
