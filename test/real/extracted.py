@@ -45,9 +45,11 @@ def ask(dnheap, verb, dump, *options):
     if verb == "show":  # so are the numbers of elements
         for row in answer["tables"].get("object", []):
             row.pop("entries"), row.pop("capacity")
+        answer["tables"].pop("entries", None)  # where they lie is in numbers
         # Who counts elements asks for the names of all types, so more of them are found to have none.
         notes = answer["completeness"]["notes"]
-        answer["completeness"]["notes"] = [re.sub(r" \(\d+ types\)$", "", note) for note in notes]
+        answer["completeness"]["notes"] = [re.sub(r" \(\d+ types\)$", "", note) for note in notes
+                                           if not note.startswith("the entries of collections are not listed")]
     if verb == "info":
         answer["tables"]["facts"] = [row for row in answer["tables"]["facts"] if row["fact"] not in OWN_FACTS]
     return answer
