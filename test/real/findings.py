@@ -54,7 +54,7 @@ WAYS = {
     "deadlock:scheduler": ("probable", None, ["Shop.Waits.PrintPage is queued on the TaskScheduler (Shop.Clerks) whose work is run by Clerk. Clerk waits for a task (Shop.Waits.PrintPage) in "
                                               f"Shop.Waits.Print {waits('factory.StartNew(PrintPage).Wait(); // Print')}. Await that task instead"]),
     "pool_starved": ("probable", None, ["The thread pool starves: ", f" wait for a task in Shop.Waits.Load {waits('LoadAsync().Result; // Load')}, by Task.Result. ",
-                                        " of the tasks are calls of Shop.Waits.LoadAsync ", " of the items run Shop.Waits.Load. Await the task there: "]),
+                                        " of the tasks are calls of Shop.Waits.LoadAsync ", " of the items run Shop.Waits.Load. Await the task instead: "]),
     "lost_signal": ("probable", None, [f"Thread Joiner waits for a countdown in Shop.Press.AwaitPages {signals('done.Wait()')}: 1 of 10 signals is missing, "
                                        "and nothing else in the process refers to the CountdownEvent, so nobody can signal it."]),
     "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "

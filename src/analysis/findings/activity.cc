@@ -79,6 +79,20 @@ std::string Activity::text() const {
   return what + " in " + place + (calls.empty() ? "" : ", which calls " + calls);
 }
 
+void Activities::add(Activity one) {
+  auto text_of_many = [](Activity of) {
+    of.count = 2;
+    return of.text();
+  };
+  const std::string text = text_of_many(one);
+  auto same = std::ranges::find_if(
+      list, [&](const Activity &other) { return other.who == one.who && text_of_many(other) == text; });
+  if (same != list.end())
+    same->count += one.count;
+  else
+    list.push_back(std::move(one));
+}
+
 Activities find_activities(const Snapshot &snapshot, const Standing &standing, SourceLines &lines, u64 most) {
   std::vector<Unplaced> all;
   if (const u64 count = requests_in_flight(snapshot))
@@ -113,7 +127,7 @@ Activities find_activities(const Snapshot &snapshot, const Standing &standing, S
       one.activity.at = lines.find(one.threads->method_desc, one.threads->ip, !one.threads->is_active).at;
     if (one.calls)
       one.activity.at = line_of(*one.calls, lines);
-    out.list.push_back(std::move(one.activity));
+    out.add(std::move(one.activity));
   }
   add_failures(snapshot, out);
   return out;

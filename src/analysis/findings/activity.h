@@ -34,6 +34,9 @@ const char *name_of(Activity::Who who); // "thread", "call", "request", "failure
 struct Activities {
   std::vector<Activity> list;
   u64 others = 0; // groups that are left out
+
+  // Adds a group to the one that reads the same, or as a new one: what differs in nothing that is shown is one line.
+  void add(Activity one);
 };
 
 // Returns at most `most` groups, and at most two of failures.

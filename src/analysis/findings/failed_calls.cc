@@ -20,9 +20,10 @@ constexpr std::string_view waits_of_threads[] = {"a semaphore",   wait_for_item,
                                                  "an event",      "a countdown",           "a barrier",
                                                  "a wait handle", "a pulse (Monitor.Wait)"};
 
-// The largest group that waits in a method of the same class.
+// The largest group that waits in a method of one of the classes that the exception passed through.
 struct WaitsBeside {
   u64 count = 0;
+  std::string type; // of that method
   std::string text; // "30 calls of Shop.Intake.WriteAsync wait for a channel"
 };
 
@@ -40,13 +41,15 @@ WaitsBeside find_waits_beside(const Evidence &evidence, const UnseenFailure &fai
   for (const CallGroup &group : evidence.calls)
     if (group.count > out.count && is_among(waits_of_calls, group.waits_for) &&
         failure.classes.contains(type_of_member(group.method)))
-      out = {group.count, fmt::format("{} of {} {} for {}", figures(group.count, "call"), method_in_words(group.method),
-                                      group.count == 1 ? "waits" : "wait", awaited_in_words(group.waits_for))};
+      out = {group.count, std::string(type_of_member(group.method)),
+             fmt::format("{} of {} {} for {}", figures(group.count, "call"), method_in_words(group.method),
+                         group.count == 1 ? "waits" : "wait", awaited_in_words(group.waits_for))};
   for (const ThreadGroup &group : evidence.threads)
     if (group.count > out.count && group.method_desc && is_among(waits_of_threads, group.waits_for) &&
         failure.classes.contains(type_of_member(runtime.method_text(group.method_desc).qualified)))
-      out = {group.count, fmt::format("{} {} in {}", figures(group.count, "thread"),
-                                      wait_in_words(group.waits_for, group.count != 1), group.method)};
+      out = {group.count, std::string(type_of_member(runtime.method_text(group.method_desc).qualified)),
+             fmt::format("{} {} in {}", figures(group.count, "thread"),
+                         wait_in_words(group.waits_for, group.count != 1), group.method)};
   return out;
 }
 
@@ -62,10 +65,10 @@ void find_failed_calls(const Evidence &evidence, std::vector<Finding> &out) {
     out.push_back({.kind = "failed_calls",
                    .harm = Harm::hang,
                    .sureness = Sureness::possible,
-                   .text = fmt::format("{} failed with {} in {}, and nobody looked at the exception, while {}, in the "
-                                       "same class: perhaps for what the failed {} to do.",
+                   .text = fmt::format("{} failed with {} in {}, and nobody looked at the exception, while {}, in {}: "
+                                       "perhaps for what the failed {} to do.",
                                        figures(failure.count, "call"), failure.type, failure.method, waits.text,
-                                       failure.count == 1 ? "call was" : "calls were"),
+                                       failure.words_for(waits.type), failure.count == 1 ? "call was" : "calls were"),
                    .count = failure.count,
                    .example = failure.exception,
                    .verb = "exceptions",

@@ -69,8 +69,10 @@ UnseenFailure describe_failure(const Snapshot &snapshot, Address exception) {
     const std::string name = source_method(runtime, method);
     if (name.empty() || framework.contain(name))
       continue;
-    if (out.method.empty())
+    if (out.method.empty()) {
       out.method = method_in_words(name);
+      out.thrown_in = type_of_member(name);
+    }
     out.classes.emplace(type_of_member(name));
   }
   return out;

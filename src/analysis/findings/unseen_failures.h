@@ -16,7 +16,13 @@ struct UnseenFailure {
   u64 count = 0;
   std::string type;   // of the exception
   std::string method; // of the program, in words: the innermost that the first exception passed through; empty: unknown
+  std::string thrown_in;                      // the class of that method
   std::set<std::string, std::less<>> classes; // of the program, whose methods the first exception passed through
+
+  // Returns "the same class", for that in which it was thrown, or "a class that called it".
+  const char *words_for(std::string_view one_of_classes) const {
+    return one_of_classes == thrown_in ? "the same class" : "a class that called it";
+  }
 };
 
 // Describes one exception.

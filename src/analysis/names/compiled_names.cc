@@ -217,6 +217,10 @@ std::string variable_in_words(std::string_view field) {
     if (is_of_suspended_call(field.substr(0, dot)))
       return "a variable of pending calls (" + std::string(field.substr(0, dot)) + ")" +
              (field.substr(dot).starts_with(".0x") ? "" : std::string(field.substr(dot)));
+  // Which method's lambdas, its name does not show.
+  if (const std::size_t at = field.find("+<>c__DisplayClass"), dot = field.find('.', at);
+      at != field.npos && dot != field.npos && !field.substr(dot + 1).starts_with('<'))
+    return "variable " + std::string(field.substr(dot + 1)) + " of lambdas in " + std::string(field.substr(0, at));
   constexpr std::string_view between = ">.StateMachine.";
   const std::size_t at = field.find(between);
   const std::string call = at == field.npos ? "" : call_of_box(field.substr(0, at + 1));

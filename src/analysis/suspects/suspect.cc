@@ -1,6 +1,7 @@
 #include "analysis/suspects/suspect.h"
 
 #include "analysis/names/brief_type_name.h"
+#include "analysis/names/compiled_names.h"
 #include "analysis/owners/first_owners.h"
 #include "analysis/owners/ranked_owners.h"
 #include "analysis/suspects/folded_way.h"
@@ -53,6 +54,18 @@ std::string Suspect::text() const {
          (gone * 2 > elements ? fmt::format("; the targets of {} of them are gone", count_text(gone)) : "");
 }
 
+namespace {
+
+// "a lambda in Open of Shop.Screen ×3,000"; several methods stay as they are.
+std::string handlers_in_words(const std::string &calls) {
+  const auto times = calls.rfind(" ×");
+  return times == calls.npos || calls.find(", ") != calls.npos
+             ? calls
+             : method_in_words(calls.substr(0, times)) + calls.substr(times);
+}
+
+} // namespace
+
 std::string Suspect::own_text() const {
   const u64 each = elements ? retained / elements : retained;
   const std::string what =
@@ -62,7 +75,7 @@ std::string Suspect::own_text() const {
                                bytes_text(each))
                  : "";
   if (!calls.empty() && elements > 1)
-    return fmt::format("{} handlers: {}", count_text(elements), calls);
+    return fmt::format("{} handlers: {}", count_text(elements), handlers_in_words(calls));
   switch (kind) {
   case Kind::many: return what;
   case Kind::chain: return "a chain of " + what;

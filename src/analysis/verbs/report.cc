@@ -4,6 +4,7 @@
 #include "analysis/findings/all_clear.h"
 #include "analysis/findings/examination.h"
 #include "analysis/findings/find_findings.h"
+#include "analysis/findings/paragraphs.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/names/named_types.h"
@@ -318,11 +319,6 @@ std::string verb_without_owner(const Snapshot &snapshot, const VerdictFacts &fac
                                                                                                  : "threads";
 }
 
-// Returns the verb for what holds most, if it is of the runtime's, and one verb reads just that.
-std::string verb_of_holder(const VerdictFacts &facts) {
-  return facts.holder_text.starts_with("the runtime's timers") ? "inspect timers" : "";
-}
-
 std::string command_of(const Finding &finding, const Suspects &suspects, const Question &question) {
   const std::string target = shell_word(question.target);
   if (!finding.verb.empty())
@@ -330,29 +326,16 @@ std::string command_of(const Finding &finding, const Suspects &suspects, const Q
   return suspects.list.empty() ? "dnheap stat " + target : next_of(question, 1);
 }
 
-// Returns what the lead has a paragraph of: the findings, and who holds most, before those that explain less.
-std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict,
-                                   const VerdictFacts &facts) {
-  if (!verdict.is_size_alone)
-    return findings;
-  const auto at = std::find_if(findings.begin(), findings.end(),
-                               [](const Finding &one) { return order_of(one) >= order_behind_holder; });
-  findings.insert(at, {.kind = verdict.rule,
-                       .text = verdict.text,
-                       .bytes = verdict.bytes,
-                       .verb = verdict.rule == "one_holder" ? verb_of_holder(facts) : verdict.verb});
-  return findings;
-}
-
-// Returns one paragraph for each finding; the first one's command is the answer's next. A command ends its paragraph,
-// without a stop, so that it can be copied.
+// Returns one paragraph for each finding; the first one's command is the answer's next. Another command ends its
+// paragraph, without a stop, so that it can be copied.
 std::string lead_of(const std::vector<Finding> &findings, const Suspects &suspects, const Question &question) {
   const u64 most = question.top_is_asked ? (question.top ? question.top : ~u64{0}) : most_findings;
   std::string out;
   for (u64 i = 0; i < std::min<u64>(findings.size(), most); ++i) {
     out += (i ? "\n\n" : "") + findings[i].text;
-    if (i && !findings[i].verb.empty())
-      out += " See: " + command_of(findings[i], suspects, question);
+    const std::string command = command_of(findings[i], suspects, question);
+    if (!findings[i].verb.empty() && command != command_of(findings.front(), suspects, question))
+      out += " See: " + command;
   }
   if (findings.size() > most)
     out += fmt::format("\n\n… {} more findings; --top 0 shows all", findings.size() - most);

@@ -14,10 +14,10 @@ struct Advice {
   std::string_view wait, text;
 };
 constexpr Advice advices[] = {
-    {"a task", "Await the task there: a worker that waits runs none of the items, and one of these may be what "
+    {"a task", "Await the task instead: a worker that waits runs none of the items, and one of these may be what "
                "completes the task."},
-    {"sleep", "Await Task.Delay there: a worker that sleeps runs none of the items."},
-    {"a semaphore", "Await SemaphoreSlim.WaitAsync there: a worker that waits runs none of the items."},
+    {"sleep", "Await Task.Delay instead: a worker that sleeps runs none of the items."},
+    {"a semaphore", "Await SemaphoreSlim.WaitAsync instead: a worker that waits runs none of the items."},
 };
 
 std::string_view advice_for(const PoolStands &pool) {
@@ -26,6 +26,16 @@ std::string_view advice_for(const PoolStands &pool) {
                    ? std::end(advices)
                    : std::ranges::find_if(advices, [&](const Advice &one) { return one.wait == most->first; });
   return found != std::end(advices) ? found->text : "";
+}
+
+// Returns how the pool starves. Where all blocked workers stand at one place, its sentence says what they wait for.
+std::string starved_text(const HangFacts &f) {
+  std::string out = f.pool.starved_text();
+  const std::string waits = ": " + f.pool.text();
+  const bool is_one_place = f.pool.waits.size() == 1 && f.pool_place.starts_with(count_text(f.pool.blocked) + " ");
+  if (const auto at = out.find(waits); is_one_place && at != out.npos)
+    out.erase(at, waits.size());
+  return out;
 }
 
 std::string sentence(const std::string &text) { return text.empty() ? "" : " " + text + "."; }
@@ -38,7 +48,7 @@ std::string pool_text(const HangFacts &f) {
                        "finishes its work.",
                        f.pool.starved_text(), f.pool_place.empty() ? "" : ": " + f.pool_place, sentence(f.pool_work));
   const std::string_view advice = advice_for(f.pool);
-  return fmt::format("The thread pool starves: {}.{}{}{}{}", f.pool.starved_text(), sentence(f.pool_place),
+  return fmt::format("The thread pool starves: {}.{}{}{}{}", starved_text(f), sentence(f.pool_place),
                      sentence(f.pool_tasks), sentence(f.pool_work),
                      advice.empty() || (f.pool_place.empty() && f.pool_work.empty()) ? "" : " " + std::string(advice));
 }

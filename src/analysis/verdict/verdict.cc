@@ -53,9 +53,8 @@ bool is_fragmented(const VerdictFacts &f) {
 std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
 
 std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &holder) {
-  return fmt::format("{} of live memory ({}) is held by {}. That matters only if it grows, which dnheap diff of "
-                     "two dumps shows.",
-                     percent(bytes, f.live), bytes_text(bytes), holder);
+  return fmt::format("{} of live memory ({}) is held by {}.{}", percent(bytes, f.live), bytes_text(bytes), holder,
+                     only_growth_matters);
 }
 
 constexpr const char *room_advice = "A capacity that fits, TrimExcess, or a copy when it is complete, saves that.";
@@ -324,7 +323,7 @@ constexpr HangRule hang_rules[] = {
                                            f.lost_type, f.lost_thread, f.lost_place);
        out +=
            fmt::format(": {}, and nothing else in the process refers to the {}, so nobody can signal it. Perhaps the "
-                       "code that was to do so ended with an exception.",
+                       "code that was to do so ended with an exception, or runs only after this wait.",
                        f.lost_missing.empty() ? "it is not set" : f.lost_missing, f.lost_type);
        return out + (f.lost_others ? fmt::format(" The same is true of {} more.", count_text(f.lost_others)) : "");
      }},
@@ -422,14 +421,13 @@ std::string figures_of_heap(const VerdictFacts &f) {
 // Where one owner holds nearly all, or most is waste, no words may clear the memory.
 std::string nothing_text(const VerdictFacts &f) {
   const std::string activity = f.activity.empty() ? "" : " " + f.activity;
-  if (is_nearly_all(f))
-    return fmt::format("Nothing shows that this is too much: {} live, {} held by {}; one dump cannot show growth.{}{} "
-                       "{}{}",
-                       bytes_text(f.live), percent(f.holder, f.live), f.holder_text,
-                       is_mostly_waste(f) ? " " + much_waste_text(f) : "", activity, garbage_text(f),
-                       verbs_for_hangs(f));
   if (is_mostly_waste(f))
     return fmt::format("{}{} {}", much_waste_text(f), activity, figures_of_heap(f));
+  if (is_nearly_all(f))
+    return fmt::format("Nothing shows that this is too much: {} live, {} held by {}; one dump cannot show growth.{} "
+                       "{}{}",
+                       bytes_text(f.live), percent(f.holder, f.live), f.holder_text, activity, garbage_text(f),
+                       verbs_for_hangs(f));
   return activity.empty() ? "No memory problem found: " + figures_of_heap(f)
                           : fmt::format("No memory problem.{} {}", activity, figures_of_heap(f));
 }

@@ -138,6 +138,10 @@ struct VerdictFacts {
   u64 in_heap() const { return live + dead + free_inside; }
 };
 
+// Ends the sentence about who holds most: a table that is as large as it should be looks the same in one dump.
+inline constexpr std::string_view only_growth_matters =
+    " That matters only if it grows, which dnheap diff of two dumps shows.";
+
 struct MemoryVerdict {
   std::string rule; // "one_owner", … "nothing": a word for scripts
   std::string text; // one or two sentences

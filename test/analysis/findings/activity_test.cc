@@ -11,6 +11,24 @@ using Who = Activity::Who;
 
 std::string words_of(const Activity &one) { return one.figures() + " " + one.text(); }
 
+TEST(Activity, WhatReadsTheSameIsOneLine) {
+  Activities all;
+  Activity one = {.who = Who::threads,
+                  .count = 1,
+                  .waits_for = {},
+                  .method = "Shop.Import.Parse",
+                  .calls = "System.Runtime.EH.DispatchEx",
+                  .at = {}};
+  all.add(one);
+  one.calls = "System.Runtime.EH.FindFirstPassHandler", one.count = 2;
+  all.add(one);
+  one.calls = "System.Number.ParseInt32", one.count = 1;
+  all.add(one);
+  ASSERT_EQ(all.list.size(), 2u);
+  EXPECT_EQ(words_of(all.list[0]), "3 threads run in Shop.Import.Parse, where an exception is thrown");
+  EXPECT_EQ(all.list[1].count, 1u);
+}
+
 TEST(Activity, ASentence) {
   Activity one = {.who = Who::threads,
                   .count = 20,

@@ -45,6 +45,13 @@ TEST(UnseenFailures, ByTypeAndMostFrequentFirst) {
   }
 }
 
+TEST(UnseenFailures, WhoWaitsMayBeOfTheClassThatCalled) {
+  UnseenFailure failure;
+  failure.thrown_in = "Shop.Gate", failure.classes = {"Shop.Gate", "Shop.Startup"};
+  EXPECT_STREQ(failure.words_for("Shop.Gate"), "the same class");
+  EXPECT_STREQ(failure.words_for("Shop.Startup"), "a class that called it");
+}
+
 TEST(UnseenFailures, NoneWithoutRecords) {
   HeapBuilder heap({});
   Snapshot snapshot(heap.target(), {});

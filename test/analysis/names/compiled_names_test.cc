@@ -66,6 +66,8 @@ TEST(CompiledNames, VariablesOfCalls) {
   EXPECT_EQ(variable_in_words(box + "Shop.Cart+<Pay>d__11>.StateMachine.<receipt>5__2"),
             "variable receipt of Shop.Cart.Pay");
   EXPECT_EQ(variable_in_words(box + "Shop.Cart+<Pay>d__11>.StateMachine.order"), "variable order of Shop.Cart.Pay");
+  EXPECT_EQ(variable_in_words("Shop.Cart+<>c__DisplayClass9_0.seats"), "variable seats of lambdas in Shop.Cart");
+  EXPECT_EQ(variable_in_words("Shop.Cart+<>c__DisplayClass9_0.<>4__this"), "Shop.Cart+<>c__DisplayClass9_0.<>4__this");
   EXPECT_EQ(variable_in_words("Shop.Quote.Currency"), "Shop.Quote.Currency");
 }
 

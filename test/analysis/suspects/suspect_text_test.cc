@@ -22,6 +22,15 @@ TEST(SuspectText, RoomForManyMore) {
   EXPECT_EQ(table_of(1024, 0).text(), "Dictionary<Int64, Guid>: 1,024 entries, 48.0 KiB each");
 }
 
+TEST(SuspectText, HandlersThatAreLambdas) {
+  Suspect s;
+  s.owner = "static Shop.Bus.Published", s.elements = 3000;
+  s.calls = "Shop.Screen+<>c__DisplayClass1_0.<Open>b__0 ×3,000";
+  EXPECT_EQ(s.text(), "3,000 handlers: a lambda in Open of Shop.Screen ×3,000");
+  s.calls = "Shop.Screen.OnClick ×2,999, Shop.Menu.OnClick ×1";
+  EXPECT_EQ(s.text(), "3,000 handlers: " + s.calls);
+}
+
 TEST(SuspectText, AWayIsFolded) { EXPECT_EQ(table_of(10, 0).way(), "static Shop.S.keep.map[*]"); }
 
 } // namespace

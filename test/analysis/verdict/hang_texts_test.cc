@@ -21,8 +21,11 @@ TEST(HangTexts, WhereTheWorkersOfAStarvedPoolStand) {
       first_of(f).text,
       "The thread pool starves: 40 work items wait for a worker, and of 8 workers 8 are blocked: 7 for a task, 1 "
       "for a lock. 7 wait for a task in Shop.Orders.Get (Orders.cs:4), by Task.Result. 5 of the tasks are calls of "
-      "Shop.Orders.Load (Orders.cs:12). 40 of the items run a lambda in Run of Shop.Import. Await the task there: "
+      "Shop.Orders.Load (Orders.cs:12). 40 of the items run a lambda in Run of Shop.Import. Await the task instead: "
       "a worker that waits runs none of the items, and one of these may be what completes the task.");
+  f.pool.waits = {{"a task", 8}}, f.pool_place = "8 wait for a task in Shop.Orders.Get", f.pool_tasks.clear();
+  EXPECT_TRUE(first_of(f).text.starts_with("The thread pool starves: 40 work items wait for a worker, and of 8 workers "
+                                           "8 are blocked. 8 wait for a task in Shop.Orders.Get. 40 of the items"));
   f.pool.blocked = 0, f.pool.waits.clear(), f.pool.queued = 41;
   f.pool_place = "8 run in Shop.Thumbs.Hash", f.pool_tasks.clear(), f.pool_work.clear();
   EXPECT_EQ(

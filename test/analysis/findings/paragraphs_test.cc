@@ -1,0 +1,69 @@
+// The paragraphs with which `report` begins: who holds most stands among the findings, and says nothing twice.
+#include "analysis/findings/paragraphs.h"
+
+#include <gtest/gtest.h>
+
+namespace dnheap::test {
+namespace {
+
+MemoryVerdict holder_of_most() {
+  MemoryVerdict out;
+  out.rule = "one_owner", out.is_size_alone = true, out.bytes = 57'000'000;
+  out.text = "95 % of live memory (57.0 MiB) is held by static Shop.Feed.Changed." + std::string(only_growth_matters);
+  return out;
+}
+
+std::vector<std::string> texts_of(const std::vector<Finding> &findings, const MemoryVerdict &verdict) {
+  std::vector<std::string> out;
+  for (const Finding &one : paragraphs_of(findings, verdict, {}))
+    out.push_back(one.text);
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Paragraphs, WhoHoldsMostIsInDoubtOnlyWithoutACause) {
+  const MemoryVerdict verdict = holder_of_most();
+  EXPECT_EQ(texts_of({}, verdict), Texts{verdict.text});
+  Finding files{.kind = "open_handles", .harm = Harm::resource, .text = "700 files are open."};
+  EXPECT_EQ(texts_of({files}, verdict), (Texts{verdict.text, files.text}));
+  Finding handlers{.kind = "event_handlers", .text = "3,000 handlers were added to Shop.Feed.Changed."};
+  handlers.is_cause = true;
+  EXPECT_EQ(texts_of({handlers}, verdict),
+            (Texts{handlers.text, "95 % of live memory (57.0 MiB) is held by static Shop.Feed.Changed."}));
+}
+
+TEST(Paragraphs, WhoHoldsMostMattersWhereMemoryIsShort) {
+  const MemoryVerdict verdict = holder_of_most();
+  for (const auto &[kind, text] : std::vector<std::pair<std::string, std::string>>{
+           {"crash", "unhandled System.OutOfMemoryException"}, {"memory_limit", "The GC may use 128.0 MiB."}}) {
+    const Texts texts = texts_of({{.kind = kind, .harm = Harm::crash, .text = text}}, verdict);
+    EXPECT_EQ(texts, (Texts{text, "95 % of live memory (57.0 MiB) is held by static Shop.Feed.Changed."}));
+  }
+  const Finding other{.kind = "crash", .harm = Harm::crash, .text = "unhandled System.FormatException"};
+  EXPECT_EQ(texts_of({other}, verdict).back(), verdict.text);
+}
+
+TEST(Paragraphs, AShareOfMemoryIsSaidOnce) {
+  const MemoryVerdict verdict = holder_of_most();
+  Finding statics{.kind = "thread_statics",
+                  .harm = Harm::resource,
+                  .text = "Thread static Shop.Page holds 57.0 MiB (95 % of live memory)."};
+  EXPECT_EQ(texts_of({statics}, verdict), (Texts{verdict.text, statics.text})); // of another owner
+  statics.is_cause = true;
+  EXPECT_EQ(texts_of({statics}, verdict), Texts{statics.text});
+  Finding cache{.kind = "cache_without_limit", .text = "It holds 57.0 MiB (95 % of live memory).", .count = 20'000};
+  cache.bytes = 46'000'000;
+  EXPECT_EQ(texts_of({cache}, verdict), Texts{cache.text});
+  cache.bytes = 45'000'000; // less than four fifths
+  EXPECT_EQ(texts_of({cache}, verdict), (Texts{cache.text, verdict.text}));
+}
+
+TEST(Paragraphs, OtherVerdictsAreFindingsAlready) {
+  MemoryVerdict verdict = holder_of_most();
+  verdict.is_size_alone = false;
+  EXPECT_TRUE(texts_of({}, verdict).empty());
+}
+
+} // namespace
+} // namespace dnheap::test
