@@ -20,6 +20,19 @@
 
 namespace dnheap {
 
+namespace {
+
+// "values of Dictionary<String, MemoryStream>", for the elements of .NET's dictionaries.
+std::string place_in_words(const std::string &field) {
+  constexpr std::string_view entry = "+Entry[].";
+  const auto at = field.find(entry);
+  if (at == field.npos || !field.starts_with("System.Collections."))
+    return variable_in_words(field);
+  return fmt::format("{}s of {}", field.substr(at + entry.size()), brief_type_name(field.substr(0, at)));
+}
+
+} // namespace
+
 std::string waste_text(const WasteRow &row) {
   const char *what = "";
   switch (row.kind) {
@@ -36,7 +49,7 @@ std::string waste_text(const WasteRow &row) {
   case WasteKind::free_beside_pins: what = "pinned beside holes"; break;
   }
   return fmt::format("{} × {}, {}, in {}", count_text(row.count), brief_type_name(row.what), what,
-                     variable_in_words(row.field));
+                     place_in_words(row.field));
 }
 
 std::string beside_text(const Snapshot &snapshot, const BesideHoles &one) {
