@@ -12,7 +12,8 @@ namespace dnheap {
 // Returns findings in the order of the rules.
 std::vector<Finding> find_findings(const Evidence &evidence);
 
-// Every kind that a Finding may have, and `any_kind`, which stands for all of them.
+// Every kind that a Finding may have, and `any_kind`, which stands for all of them but those that are
+// harmless (verdict.h).
 inline constexpr std::string_view any_kind = "any";
 std::vector<std::string_view> finding_kinds();
 

@@ -8,6 +8,7 @@
 #include "analysis/records/budget.h"
 #include "analysis/records/record.h"
 #include "analysis/verbs/verbs.h"
+#include "analysis/verdict/verdict.h"
 #include "base/host/host.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -145,7 +146,7 @@ Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is
     Figures out;
     for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
       for (const Record::Finding &one : records[i].findings)
-        if (limit.name == any_kind || one.kind == limit.name)
+        if (limit.name == any_kind ? !is_harmless_rule(one.kind) : one.kind == limit.name)
           ++out[one.kind + ": " + one.text][i];
     return out;
   }

@@ -257,6 +257,10 @@ TEST(Check, NoFindingsOf) {
   EXPECT_EQ(outcome_of({record}, "", question), (Lines{"FAIL --no-findings-of 1 0", "ok --no-findings-of 0 0"}));
   question.no_findings_of = {"any"};
   EXPECT_EQ(outcome_of({record}, "", question), (Lines{"FAIL --no-findings-of 1 0", "FAIL --no-findings-of 1 0"}));
+  record.findings = {{"dead_objects", "memory", "probable", "Little is alive."}}; // a healthy program has it, too
+  EXPECT_EQ(outcome_of({record}, "", question), (Lines{"ok --no-findings-of 0 0"}));
+  question.no_findings_of = {"dead_objects"};
+  EXPECT_EQ(outcome_of({record}, "", question), (Lines{"FAIL --no-findings-of 1 0"}));
   question.no_findings_of = {"deadlok"};
   EXPECT_THROW(answer_check(std::vector{record}, question), UsageError);
 }
