@@ -219,7 +219,7 @@ std::string variable_in_words(std::string_view field) {
              (field.substr(dot).starts_with(".0x") ? "" : std::string(field.substr(dot)));
   // Which method's lambdas, its name does not show.
   if (const std::size_t at = field.find("+<>c__DisplayClass"), dot = field.find('.', at);
-      at != field.npos && dot != field.npos && !field.substr(dot + 1).starts_with('<'))
+      at != field.npos && dot != field.npos && field.find('<', at + 2) > dot + 1)
     return "variable " + std::string(field.substr(dot + 1)) + " of lambdas in " + std::string(field.substr(0, at));
   constexpr std::string_view between = ">.StateMachine.";
   const std::size_t at = field.find(between);

@@ -239,9 +239,8 @@ constexpr QuestionOption options[] = {
      [](const Q &q) { return !q.no_instances_of.empty(); },
      [](Q &q, Label &, Text v) { q.no_instances_of.emplace_back(v); }, all_count},
     {"no-findings-of", "KIND", Takes::limits,
-     "allow no finding of this kind, as report finds them: deadlock, …; any: of all kinds but garbage and memory that "
-     "is "
-     "kept empty; may be given several times",
+     "allow no finding of this kind, as report finds them: deadlock, …; any: of all kinds but garbage and memory "
+     "that is kept empty; may be given several times",
      [](const Q &q) { return !q.no_findings_of.empty(); },
      [](Q &q, Label &, Text v) { q.no_findings_of.emplace_back(v); }, all_count, finding_kinds},
     {"as", "FILE-FORMAT", Takes::as, "the kind of file to write; the verb's help lists them",

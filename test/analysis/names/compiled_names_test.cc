@@ -68,6 +68,8 @@ TEST(CompiledNames, VariablesOfCalls) {
   EXPECT_EQ(variable_in_words(box + "Shop.Cart+<Pay>d__11>.StateMachine.order"), "variable order of Shop.Cart.Pay");
   EXPECT_EQ(variable_in_words("Shop.Cart+<>c__DisplayClass9_0.seats"), "variable seats of lambdas in Shop.Cart");
   EXPECT_EQ(variable_in_words("Shop.Cart+<>c__DisplayClass9_0.<>4__this"), "Shop.Cart+<>c__DisplayClass9_0.<>4__this");
+  EXPECT_EQ(variable_in_words("Shop.Cart+<>c__DisplayClass9_0<System.Int32>.seats"),
+            "Shop.Cart+<>c__DisplayClass9_0<System.Int32>.seats");
   EXPECT_EQ(variable_in_words("Shop.Quote.Currency"), "Shop.Quote.Currency");
 }
 
