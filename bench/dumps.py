@@ -62,6 +62,10 @@ def graph(nodes, made, major=MAJOR):
     return of_program(f"graph, {nodes / 1e6:g} M nodes", "graph", [nodes], made, major)
 
 
+def tree(nodes, made, major=MAJOR):
+    return of_program(f"tree, {nodes / 1e6:g} M nodes", "graph", [nodes, "tree"], made, major)
+
+
 def business(objects, made, major=MAJOR):
     return of_program(f"business, {objects / 1e6:g} M objects", "business", [objects], made, major)
 

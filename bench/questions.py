@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures what is asked of big heaps, beside another dnheap (--against), ClrMD (test/witness) and plain tools.
 
-    bench/questions.py [DNHEAP] [--against OTHER] [--rounds 3] [--dumps graph,business,types,sample] [--only RE] [--no-clrmd]
+    bench/questions.py [DNHEAP] [--against OTHER] [--rounds 3] [--dumps graph,tree,business,types,sample] [--only RE] [--no-clrmd]
                        [--nodes 30000000] [--objects 40000000] [--warm GIB] [--keep] [--check]
 
-The dumps: test/programs/graph, whose references are random, the worst case; test/programs/business, which has the shape of real
-heaps; the latter with 44,000 types; the sample. All are made where they are not in the cache yet, as bench/run.py does.
+The dumps: test/programs/graph, whose references are random; the same program's random recursive tree, the worst case of
+searches; test/programs/business, which has the shape of real heaps; the latter with 44,000 types; the sample. All are made where they are not in the cache yet, as bench/run.py does.
 
 The commands about one question run in turn, once each per round, from start to exit; the median counts. Before each, the dump
 is read into the page cache (or, for "cold", dropped from it), and memory is touched and freed, twice the file's size, at most
@@ -62,7 +62,7 @@ def main():
     parser.add_argument("dnheap", nargs="?", type=pathlib.Path, default=PROJECT / "build" / "release" / "dnheap")
     parser.add_argument("--against", type=pathlib.Path, metavar="OTHER", help="another dnheap, measured in turn with the first")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--dumps", default="graph,business,types,sample")
+    parser.add_argument("--dumps", default="graph,tree,business,types,sample")
     parser.add_argument("--only", default="", metavar="RE", help="only questions that match this regular expression")
     parser.add_argument("--no-clrmd", action="store_true")
     parser.add_argument("--nodes", type=int, default=30_000_000)
@@ -94,6 +94,15 @@ def run(options, made):
 def about_graph(options, dump, made):
     text = address(options, dump, "System.String", "--min", "40", "--top", "50000")
     return about_heap(options, dump, made, text, address(options, dump, "Graph.Node[]"), "Graph.Node")
+
+
+def about_tree(options, dump, made):
+    return [
+        Question("live set", ["stat", "--live"]),
+        Question("paths to all of a type", ["path", "Graph.Node"]),
+        Question("retained of all", ["retained"]),
+        Question("report", ["report"]),
+    ]
 
 
 def about_business(options, dump, made):
@@ -147,6 +156,7 @@ def address(options, dump, type_name, *more):
 # Name → how the dump is made, and the questions about it.
 DUMPS = {
     "graph": (lambda options, made: dumps.graph(options.nodes, made), about_graph),
+    "tree": (lambda options, made: dumps.tree(options.nodes, made), about_tree),
     "business": (lambda options, made: dumps.business(options.objects, made), about_business),
     "types": (lambda options, made: dumps.many_types(options.objects // 10, 44_000, made), about_types),
     "sample": (lambda options, made: dumps.sample(made), about_types),

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
+#include <array>
 #include <atomic>
 #include <unordered_map>
 
@@ -10,6 +11,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 chunk = u64{1} << 20;       // edges handed out to a thread at once
+constexpr u32 ahead = 24;                 // prefetch distance
 constexpr u64 object_part = u64{1} << 18; // objects per part, in whole words of bits
 
 // Two bits per object. Both are set for objects that have references of their own. For other objects the low bit means
@@ -38,133 +40,145 @@ private:
   LargeArray<u64> words_;
 };
 
-// Sets the bits in `out` of objects that need no number, and returns how many there are.
-u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
-                  ObjectBits &out) {
+// Sets the bits in `out` of objects that need no number.
+void find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
+                   ObjectBits &out) {
   SeenTwice twice(edges, threads);
   parallel_for_parts(edges.targets.size(), chunk, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
     twice.see(edges.targets.subspan(begin, end - begin));
   });
   twice.see(roots.objects);
-  std::atomic<u64> count{0};
   parallel_for_parts(edges.objects(), object_part, threads, [&](u64 begin, u64 end, unsigned) {
-    u64 found = 0;
     for (u64 i = begin; i < end; ++i)
-      if (!twice[i]) {
+      if (!twice[i])
         out.set(i);
-        ++found;
-      }
-    count += found;
   });
-  return count;
 }
 
+// The references that a search still has to follow, in blocks, as there may be hundreds of millions.
+class OpenReferences {
+public:
+  struct Reference {
+    u32 to;   // number in the core; CoreTargets::in_list: the next ones of the vertex's long list
+    u32 from; // DepthFirstNumber
+  };
+
+  OpenReferences() { blocks_.emplace_back(block_size), at_ = begin_ = blocks_.back().begin(); }
+  bool empty() const { return at_ == begin_ && below_ == 0; }
+  void push(u32 to, u32 from) {
+    if (at_ == begin_ + block_size) [[unlikely]]
+      go_to(++below_, 0);
+    *at_++ = {to, from};
+  }
+  Reference pop() {
+    if (at_ == begin_) [[unlikely]]
+      go_to(--below_, block_size);
+    return *--at_;
+  }
+
+private:
+  static constexpr u64 block_size = u64{1} << 17; // 1 MiB
+
+  void go_to(u64 block, u64 at) {
+    if (block == blocks_.size())
+      blocks_.emplace_back(block_size);
+    if (block + 2 < blocks_.size()) // one empty block stays
+      blocks_.pop_back();
+    begin_ = blocks_[block].begin();
+    at_ = begin_ + at;
+  }
+
+  std::vector<LargeArray<Reference>> blocks_;
+  Reference *begin_, *at_; // of the top block
+  u64 below_ = 0;          // full blocks
+};
+
+// References are looked at when they are taken back: of several to one object the last one that was put there wins, and
+// they are put there in reverse. So the order is that of a search that goes down at each reference.
 class Search {
 public:
-  Search(const Edges &edges, const ObjectBits *links, DepthFirst &out, const Watch &watch)
-      : edges_(edges), links_(links), fanned_out_(out.fanned_out), out_(out), watch_(watch), met_(edges.objects()) {
-    std::copy(out.settled.words().begin(), out.settled.words().end(), met_.words().begin());
-  }
+  Search(DepthFirst &out, const Watch &watch) : core_(out.core), out_(out), watch_(watch), met_(core_.size()) {}
 
   // Keeps the search from entering the object until let_through() is called.
   void hold_back(ObjectId object) {
-    held_[static_cast<u32>(object)] = met_.test(object);
-    met_.set(object);
+    if (core_.contains(object)) {
+      const u32 number = core_.number(object);
+      held_[number] = met_.test(u64{number});
+      met_.set(u64{number});
+    }
   }
   void let_through(ObjectId object) {
-    if (auto held = held_.find(static_cast<u32>(object)); held != held_.end() && !held->second)
-      met_.reset(object);
+    if (!core_.contains(object))
+      return;
+    const u32 number = core_.number(object);
+    if (auto held = held_.find(number); held != held_.end() && !held->second)
+      met_.reset(ObjectId{number});
   }
 
-  u32 add(u32 object, u32 parent) {
+  u32 add(u32 parent, const CoreTargets &targets) {
     u32 v = out_.vertices++;
-    out_.object[v] = object;
-    out_.vertex[v] = {parent, 0, parent, 0};
+    out_.vertex[v] = {parent, targets.target[0], targets.target[1], targets.target[2]};
     return v;
   }
 
   void run(ObjectId start, u32 owner) {
-    if (met_.test(start))
+    if (!core_.contains(start))
       return;
-    u32 v = enter(start, owner);
-    while (v != owner) {
+    open_.push(core_.number(start), owner);
+    while (!open_.empty()) {
       if (++steps_ % 0x10000 == 0)
         watch_.check();
-      v = meet_next() ? descend(v) : leave(v);
+      const auto [to, from] = open_.pop();
+      if (to == CoreTargets::in_list)
+        go_on(from, out_.vertex[from].targets());
+      else if (!met_.test(u64{to}))
+        enter(to, from);
     }
   }
 
 private:
-  // Advances in the references of the current vertex. Returns true at an object not yet reached.
-  bool meet_next() {
-    while (at_ != end_) {
-      found_ = *at_++;
-      if (at_ + ahead < end_)
-        edges_.prefetch(static_cast<u32>(at_[ahead]));
-      if (!met_.test(found_) && !(is_link_ && links_->test(found_)))
-        return true;
-      if (fans_out_ && fanned_out_.objects.test(found_) && !fanned_out_.closed.test(found_) &&
-          !out_.number[static_cast<u32>(found_)])
-        return true;
+  void enter(u32 to, u32 from) {
+    met_.set(u64{to});
+    CoreObject &object = core_[to];
+    const u32 v = add(from, object.targets);
+    object.met_as = v;
+    if (object.targets.is_list())
+      return go_on(v, object.targets);
+    for (u32 i = 3; i-- > 0;)
+      if (const u32 target = object.targets.target[i]; target != CoreTargets::none)
+        open(target, v);
+  }
+  // Short lists give out one reference at a time: most lead to what was met by the time when it is their turn.
+  void go_on(u32 from, const CoreTargets &list) {
+    if (list.is_in_edges())
+      return go_on_in_edges(from, list);
+    if (const u32 next = core_.next_in_list(list, met_); next != CoreTargets::none) {
+      open_.push(CoreTargets::in_list, from);
+      open_.push(next, from);
     }
-    return false;
   }
-  u32 enter(ObjectId object, u32 parent) {
-    met_.set(object);
-    u32 v = add(static_cast<u32>(object), parent);
-    out_.number[static_cast<u32>(object)] = v;
-    is_link_ = links_ && links_->test(object);
-    fans_out_ = object == fanned_out_.from;
-    if (fans_out_)
-      fanning_ = v;
-    std::span<const ObjectId> targets = edges_.of(object);
-    at_ = targets.data();
-    end_ = at_ + targets.size();
-    for (i64 i = 0; i < std::min<i64>(ahead, end_ - at_); ++i)
-      if (!met_.test(at_[i]))
-        edges_.prefetch(static_cast<u32>(at_[i]));
-    return v;
+  void go_on_in_edges(u32 from, const CoreTargets &list) {
+    std::array<u32, CoreGraph::at_once> some;
+    u32 count = 0;
+    if (core_.next_in_edges(list, [&](u32 target) { some[count++] = target; }))
+      open_.push(CoreTargets::in_list, from);
+    while (count > 0)
+      open(some[--count], from);
   }
-  u32 descend(u32 v) {
-    u64 cursor = static_cast<u64>(at_ - edges_.targets.data());
-    u64 left = static_cast<u64>(end_ - at_);
-    Vertex &vertex = out_.vertex[v];
-    vertex.parent = static_cast<u32>(cursor);
-    vertex.semi = static_cast<u32>(cursor >> 32) | (is_link_ ? link_flag : 0);
-    vertex.dominator = static_cast<u32>(std::min<u64>(left, many));
-    if (at_ != end_ && !met_.test(*at_)) { // true once everything below the array is done
-      edges_.prefetch_targets(static_cast<u32>(*at_));
-      __builtin_prefetch(&out_.number[static_cast<u32>(*at_)], 1);
-    }
-    return enter(found_, v);
-  }
-  u32 leave(u32 v) {
-    u32 parent = out_.vertex[v].ancestor;
-    out_.vertex[v] = {parent, 0, parent, 0};
-    const Vertex &up = out_.vertex[parent];
-    is_link_ = up.semi & link_flag;
-    fans_out_ = parent == fanning_;
-    u64 cursor = up.parent | u64{up.semi & ~link_flag} << 32;
-    at_ = edges_.targets.data() + cursor;
-    end_ =
-        up.dominator == many ? edges_.targets.data() + edges_.begin(u64{out_.object[parent]} + 1) : at_ + up.dominator;
-    return parent;
+  void open(u32 to, u32 from) {
+    if (met_.test(u64{to}))
+      return;
+    core_.prefetch(to);
+    open_.push(to, from);
   }
 
-  static constexpr u32 many = ~u32{0}, link_flag = u32{1} << 31; // the cursor is far below 2^63
-  static constexpr i64 ahead = 8;
-  const Edges &edges_;
-  const ObjectBits *const links_;
-  const FannedOut &fanned_out_;
+  CoreGraph &core_;
   DepthFirst &out_;
   const Watch &watch_;
   ObjectBits met_;
-  std::unordered_map<u32, bool> held_;            // true: it was settled or reached before
-  const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
-  bool is_link_ = false, fans_out_ = false;       // of the current vertex
-  u32 fanning_ = ~u32{0};                         // the vertex that fans out
-  ObjectId found_ = no_object;
+  OpenReferences open_;
+  std::unordered_map<u32, bool> held_; // true: it was reached before
   u64 steps_ = 0;
 };
 
@@ -190,27 +204,21 @@ RootsByOwner::RootsByOwner(const Owners &owners, u64 object_count) : first(u64{o
 
 DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
                        const Watch &watch) {
-  u64 objects = edges.objects();
+  objects = edges.objects();
   u64 most = objects + owners.count + 1;
   if (most > most_objects)
     throw Error("there are more than 4 billion objects and roots: the dominator tree can number no more");
   left_out = ObjectBits(objects);
-  u64 leaves = 0;
   {
     Timer timer(watch, "single references");
-    leaves = find_left_out(edges, roots, threads, watch, left_out);
+    find_left_out(edges, roots, threads, watch, left_out);
   }
   fanned_out = find_fanned_out(edges, owners, roots, left_out, threads, watch);
-  settled = ObjectBits(objects);
-  for (u64 i = 0; i < settled.words().size(); ++i)
-    settled.words()[i] = left_out.words()[i] | (fanned_out.from != no_object ? fanned_out.objects.words()[i] : 0);
-  leaves += fanned_out.closed_count;
+  core = CoreGraph(edges, left_out, &fanned_out, owners.links, threads, watch);
   Timer timer(watch, "depth-first search");
-  number = LargeArray<u32>(objects);
-  object = LargeArray<u32>(most - leaves);
-  vertex = LargeArray<Vertex>(most - leaves);
-  Search search(edges, owners.links, *this, watch);
-  search.add(static_cast<u32>(most - 1), 0);
+  vertex = LargeArray<Vertex>(u64{core.size()} + owners.count + 1);
+  Search search(*this, watch);
+  search.add(0, {}); // the virtual root
   for (const OwnedRoot &hub : owners.hubs)
     if (static_cast<u32>(hub.owner) < owners.count && static_cast<u32>(hub.object) < objects)
       search.hold_back(hub.object);
@@ -219,7 +227,8 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   for (u32 owner = 0; owner < owners.count; ++owner) {
     for (; rank != ranks.end() && *rank <= owner; ++rank)
       rank_ends.push_back(vertices);
-    u32 v = search.add(static_cast<u32>(objects + owner), 0);
+    u32 v = search.add(0, {});
+    owner_vertices.push_back(v);
     for (const OwnedRoot &hub : owners.hubs)
       if (static_cast<u32>(hub.owner) == owner && static_cast<u32>(hub.object) < objects)
         search.let_through(hub.object);
@@ -227,6 +236,31 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
       search.run(root, v);
   }
   rank_ends.push_back(vertices);
+  number = core.take_met_as(threads);
+  if (const ObjectId from = fanned_out.from; from != no_object && core.contains(from))
+    fanning = number[core.number(from)];
+  least = LargeArray<u32>(vertices);
+  parallel_for_parts(vertices, object_part, threads, [&](u64 begin, u64 end, unsigned) {
+    for (u64 v = begin; v < end; ++v)
+      least[v] = vertex[v].ancestor;
+  });
+}
+
+void DepthFirst::find_objects(unsigned threads) {
+  object = LargeArray<u32>(vertices);
+  object[0] = static_cast<u32>(objects + owner_vertices.size());
+  for (u64 i = 0; i < owner_vertices.size(); ++i)
+    object[owner_vertices[i]] = static_cast<u32>(objects + i);
+  parallel_for_parts(objects, object_part, threads, [&](u64 begin, u64 end, unsigned) {
+    core.for_each(begin, end, [&](ObjectId at, u32 in_core) {
+      if (in_core + ahead < number.size())
+        __builtin_prefetch(&object[number[in_core + ahead]], 1);
+      if (const u32 v = number[in_core])
+        object[v] = static_cast<u32>(at);
+    });
+  });
+  core = {};
+  number = {};
 }
 
 } // namespace dnheap

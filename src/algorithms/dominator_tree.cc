@@ -39,6 +39,7 @@ struct Targets {
 u32 &subtree(Vertex &v) { return v.ancestor; }  // number of places its subtree takes
 u32 &next_place(Vertex &v) { return v.parent; } // number of its leaves, later the place of its next child
 u32 &own_place(Vertex &v) { return v.semi; }
+u32 &parent_place(Vertex &v) { return v.dominator; } // once give_places() is done with the vertex
 
 u32 count_leaves(std::span<const ObjectId> targets, const ObjectBits &left_out) {
   u32 out = 0;
@@ -52,8 +53,7 @@ class ClosedPlaces {
 public:
   ClosedPlaces(const Edges &edges, const DepthFirst &search, unsigned threads, const Watch &watch)
       : edges_(edges), search_(search) {
-    const ObjectId from = search.fanned_out.from;
-    vertex_ = from != no_object ? search.number[static_cast<u32>(from)] : 0;
+    vertex_ = search.fanning;
     if (vertex_ == 0)
       return;
     before_.resize((edges.objects() + sum_part - 1) / sum_part + 1);
@@ -124,6 +124,7 @@ void give_places(DepthFirst &search) {
     Vertex &here = search.vertex[v];
     Vertex &dominator = search.vertex[here.dominator];
     own_place(here) = next_place(dominator);
+    parent_place(here) = own_place(dominator);
     next_place(dominator) += subtree(here);
     next_place(here) += own_place(here) + 1;
   }
@@ -139,9 +140,11 @@ DominatorTree::DominatorTree(const Edges &edges, const ObjectSizes &sizes, const
     DepthFirst search(edges, owners, roots, threads, watch);
     LargeArray<u8> few_leaves;
     {
-      CrossEdges cross_edges(edges, owners, roots, search, threads, watch);
+      CrossEdges cross_edges(roots, search, threads, watch);
+      search.find_objects(threads);
       solve_dominators(search, cross_edges, threads, watch);
       few_leaves = std::move(cross_edges.few_leaves);
+      search.least = {};
     }
     owner_place_.resize(owners.count);
     lay_out(edges, roots, search, few_leaves, threads, watch);
@@ -161,7 +164,7 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
   node_ = LargeArray<u32>(size);
   count_ = LargeArray<u32>(size);
   parent_ = LargeArray<u32>(size);
-  place_ = std::move(search.number);
+  place_ = LargeArray<u32>(objects_);
   auto lay_leaves = [&](std::span<const ObjectId> from, u32 at) { // puts them after the place `at`
     u32 leaf = at;
     for (ObjectId target : from)
@@ -173,13 +176,27 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
         place_[static_cast<u32>(target)] = leaf;
       }
   };
+  auto bring_in = [&](u64 v) { // what the vertices ahead will need
+    constexpr u64 ahead = 12;
+    if (v + 2 * ahead >= search.vertices)
+      return;
+    if (const u32 later = search.object[v + 2 * ahead]; few_leaves[v + 2 * ahead] && later < objects_)
+      edges.prefetch(later);
+    const u32 next = search.object[v + ahead];
+    if (next >= objects_)
+      return;
+    __builtin_prefetch(&place_[next], 1);
+    if (few_leaves[v + ahead])
+      edges.prefetch_targets(next);
+  };
   for_parts(search.vertices, threads, watch, [&](u64 begin, u64 end) {
     for (u64 v = begin; v < end; ++v) {
+      bring_in(v);
       Vertex &here = search.vertex[v];
       u32 at = own_place(here), node = search.object[v];
       node_[at] = node;
       count_[at] = subtree(here);
-      parent_[at] = own_place(search.vertex[here.dominator]);
+      parent_[at] = parent_place(here);
       if (node < objects_)
         place_[node] = at;
       else if (v != 0)

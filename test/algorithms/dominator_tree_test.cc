@@ -301,15 +301,29 @@ TEST(DominatorTree, HubsThatDoNotExistAreNone) {
 }
 
 TEST(DominatorTree, TheSameWithAnyNumberOfThreads) {
-  Graph graph = heap_like_graph(150'000); // several buckets of cross edges
-  graph.precise_owners = 60;
-  DominatorTree one = tree_of(graph), three = tree_of(graph, 3);
-  expect_sound(one, graph);
-  ASSERT_EQ(one.size(), three.size());
-  for (u32 at = 0; at < one.size(); ++at) {
-    ASSERT_EQ(one.object(TreePlace{at}), three.object(TreePlace{at}));
-    ASSERT_EQ(one.parent(TreePlace{at}), three.parent(TreePlace{at}));
-    ASSERT_EQ(one.retained(TreePlace{at}), three.retained(TreePlace{at}));
+  std::vector<Graph> all = {heap_like_graph(150'000), recursive_tree_graph(100'000)}; // several buckets of cross edges
+  all[0].precise_owners = 60;
+  for (const Graph &graph : all) {
+    const DominatorTree one = tree_of(graph);
+    expect_sound(one, graph);
+    for (unsigned threads : {2u, 3u, 16u}) {
+      const DominatorTree other = tree_of(graph, threads);
+      ASSERT_EQ(one.size(), other.size());
+      for (u32 at = 0; at < one.size(); ++at) {
+        ASSERT_EQ(one.object(TreePlace{at}), other.object(TreePlace{at}));
+        ASSERT_EQ(one.parent(TreePlace{at}), other.parent(TreePlace{at}));
+        ASSERT_EQ(one.retained(TreePlace{at}), other.retained(TreePlace{at}));
+      }
+    }
+  }
+}
+
+TEST(DominatorTree, AsDefinedInARandomRecursiveTree) {
+  for (u32 nodes : {1u, 2u, 9u, 60u, 200u}) {
+    Graph graph = recursive_tree_graph(nodes);
+    expect_as_defined(tree_of(graph, 2), graph);
+    graph.roots.pop_back(); // the tree alone
+    expect_as_defined(tree_of(graph, 3), graph);
   }
 }
 

@@ -132,4 +132,38 @@ Graph node_array_graph(u32 nodes) {
   return graph;
 }
 
+Graph recursive_tree_graph(u32 nodes) {
+  GraphDice dice;
+  std::vector<u32> left(nodes), right(nodes);
+  for (u32 i = 1; i < nodes;) {
+    const u64 parent = dice(i);
+    if (u32 &place = left[parent] ? right[parent] : left[parent]; place == 0)
+      place = i++;
+  }
+  auto has_payload = [](u32 i) { return i % 4 == 0 || i % 8 == 1; };
+  auto id = [](u32 i) { return i + (i + 3) / 4 + (i + 6) / 8; }; // a node is followed by its payload
+  Graph graph;
+  std::vector<u32> references;
+  for (u32 i = 0; i < nodes; ++i) {
+    references.clear();
+    for (u32 child : {left[i], right[i]})
+      if (child != 0)
+        references.push_back(id(child));
+    if (has_payload(i))
+      references.push_back(id(i) + 1);
+    graph.add(48, references);
+    if (has_payload(i))
+      graph.add(40, {});
+  }
+  references.clear();
+  for (u32 i = 0; i < nodes; ++i)
+    references.push_back(id(i));
+  graph.add(24 + nodes * 8, references); // the list's array
+  graph.add(32, {graph.objects() - 1});
+  graph.owner_count = graph.precise_owners = 2;
+  graph.root(0, 0);
+  graph.root(1, graph.objects() - 1);
+  return graph;
+}
+
 } // namespace dnheap::test

@@ -56,4 +56,9 @@ Graph heap_like_graph(u32 objects);
 // anywhere, a string for every fourth node, an array for every eighth.
 Graph node_array_graph(u32 nodes);
 
+// The worst shape for searches: a random recursive tree. Each node's parent is any earlier node that has room for a
+// second child, so that no order follows the heap. A list holds all nodes, too, and another owner the tree. A string
+// for every fourth node, an array for every eighth.
+Graph recursive_tree_graph(u32 nodes);
+
 } // namespace dnheap::test

@@ -1,9 +1,12 @@
-// graph N [background | background-done | busy]
+// graph N [background | background-done | busy | tree]
 // N linked nodes, N/4 strings, N/8 int arrays, and holes where N/6 small objects died in gen2. The last collection, which
 // finds them dead, blocks; or it is a background one, still running when the program says READY, or done by then. To each
 // line on its input the program answers whether a background collection is COLLECTING still or has COLLECTED.
 // With `busy`, other threads go on allocating while the dump is made.
+// With `tree`, the nodes are a random recursive tree instead: each one's parent is any earlier node that has room, so that
+// no order of a search follows the heap. A static field holds the tree, and a list holds all nodes.
 using System;
+using System.Collections.Generic;
 using System.Threading;
 
 namespace Graph
@@ -25,12 +28,17 @@ namespace Graph
     {
         static Node[] nodes;
         static Doomed[] doomed;
+        static Node tree;
+        static List<Node> all;
 
         static void Main(string[] arguments)
         {
             int count = int.Parse(arguments[0]);
             string last = arguments.Length > 1 ? arguments[1] : "";
-            Build(count);
+            if (last == "tree")
+                BuildTree(count);
+            else
+                Build(count);
             Truth.Expect(typeof(Node), count);
             Truth.Expect(typeof(Node[]), 1);
             string types = Truth.Types();
@@ -51,6 +59,31 @@ namespace Graph
 
         // The index of the last background collection that has ended.
         static long BackgroundCollections() => GC.GetGCMemoryInfo(GCKind.Background).Index;
+
+        static void BuildTree(int count)
+        {
+            all = new List<Node>(count);
+            var random = new Random(1);
+            for (int i = 0; i < count; i++)
+            {
+                var node = new Node { Number = i };
+                all.Add(node);
+                if (i % 4 == 0)
+                    node.Payload = new string('x', 8);
+                else if (i % 8 == 1)
+                    node.Payload = new int[4];
+                for (Node parent = i > 0 ? all[random.Next(i)] : null; parent != null; parent = all[random.Next(i)])
+                    if (parent.Next == null || parent.Other == null)
+                    {
+                        if (parent.Next == null)
+                            parent.Next = node;
+                        else
+                            parent.Other = node;
+                        break;
+                    }
+            }
+            tree = all[0];
+        }
 
         static void Build(int count)
         {
