@@ -10,6 +10,7 @@ namespace {
 
 constexpr u64 slab_chunks = 512; // 4 MiB
 constexpr u32 vertices_at_once = 1u << 14;
+constexpr u64 ahead = 12; // prefetch distance in vertices
 
 void lower(u32 &semi, u32 source) {
   std::atomic_ref<u32> shared(semi);
@@ -53,12 +54,15 @@ public:
     rank_begin_ = begin;
     rank_end_ = end;
   }
-  // `target` is a number in the core.
-  void sort_out(u32 target, u32 source) {
-    __builtin_prefetch(&search_.number[target]);
+  // Returns whether the target is left out.
+  bool sort_out(ObjectId target, u32 source) {
+    if (search_.left_out.test(target))
+      return true;
+    __builtin_prefetch(&search_.number[static_cast<u32>(target)]);
     if (numbers_.is_full())
       take_oldest();
-    numbers_.put({target, source});
+    numbers_.put({static_cast<u32>(target), source});
+    return false;
   }
   void drain() {
     while (!numbers_.is_empty())
@@ -106,7 +110,7 @@ private:
   DepthFirst &search_;
   Writer &writer_;
   u32 rank_begin_ = 0, rank_end_ = 0;
-  Queue numbers_, later_; // targets: numbers in the core, numbers of vertices
+  Queue numbers_, later_; // targets: ObjectIds, numbers of vertices
 };
 
 CrossEdges::CrossEdges(const RootsByOwner &roots, DepthFirst &search, unsigned threads, const Watch &watch)
@@ -125,35 +129,27 @@ CrossEdges::CrossEdges(const RootsByOwner &roots, DepthFirst &search, unsigned t
       while (v >= *rank_end)
         ++rank_end;
       sorter.set_rank(rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end);
-      const CoreTargets targets = search.vertex[v].targets();
-      search.core.for_each_of(targets, [&](u32 target) { sorter.sort_out(target, static_cast<u32>(v)); });
+      if (v + ahead < end)
+        search.core.prefetch(search.vertex[v + ahead].targets());
+      u64 leaves = 0;
+      search.core.for_each_of(search.vertex[v].targets(),
+                              [&](ObjectId target) { leaves += sorter.sort_out(target, static_cast<u32>(v)); });
+      few_leaves[v] = static_cast<u8>(std::min<u64>(leaves, 255));
       if (owner != search.owner_vertices.end() && *owner == v) {
         const u32 number = static_cast<u32>(owner++ - search.owner_vertices.begin());
-        few_leaves[v] = sort_out_roots(roots.of(number), search, static_cast<u32>(v), sorter);
+        few_leaves[v] = sort_out_roots(roots.of(number), static_cast<u32>(v), sorter);
       }
     }
     sorter.drain();
   });
-  count_leaves(search, threads);
 }
 
 // Returns how many left-out objects there are, at most 255.
-u8 CrossEdges::sort_out_roots(std::span<const ObjectId> roots, const DepthFirst &search, u32 owner, Sorter &sorter) {
+u8 CrossEdges::sort_out_roots(std::span<const ObjectId> roots, u32 owner, Sorter &sorter) {
   u64 leaves = 0;
-  for (ObjectId root : roots) {
-    leaves += search.left_out.test(root);
-    if (search.core.contains(root))
-      sorter.sort_out(search.core.number(root), owner);
-  }
+  for (ObjectId root : roots)
+    leaves += sorter.sort_out(root, owner);
   return static_cast<u8>(std::min<u64>(leaves, 255));
-}
-
-void CrossEdges::count_leaves(const DepthFirst &search, unsigned threads) {
-  parallel_for_parts(search.core.size(), u64{1} << 16, threads, [&](u64 begin, u64 end, unsigned) {
-    for (u64 i = begin; i < end; ++i)
-      if (const u32 v = search.number[i])
-        few_leaves[v] = search.core.few_leaves(static_cast<u32>(i));
-  });
 }
 
 void CrossEdges::sort(u32 bucket, Sorted &out) const {

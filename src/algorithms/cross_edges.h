@@ -48,8 +48,7 @@ private:
     Chunk *take();
   };
   class Sorter;
-  static u8 sort_out_roots(std::span<const ObjectId> roots, const DepthFirst &search, u32 owner, Sorter &sorter);
-  void count_leaves(const DepthFirst &search, unsigned threads);
+  static u8 sort_out_roots(std::span<const ObjectId> roots, u32 owner, Sorter &sorter);
 
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;

@@ -40,36 +40,43 @@ private:
   LargeArray<u64> words_;
 };
 
-// Sets the bits in `out` of objects that need no number.
-void find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
-                   ObjectBits &out) {
+// Sets the bits in `out` of objects that need no number, and returns how many there are.
+u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned threads, const Watch &watch,
+                  ObjectBits &out) {
   SeenTwice twice(edges, threads);
   parallel_for_parts(edges.targets.size(), chunk, threads, [&](u64 begin, u64 end, unsigned) {
     watch.check();
     twice.see(edges.targets.subspan(begin, end - begin));
   });
   twice.see(roots.objects);
+  std::atomic<u64> count{0};
   parallel_for_parts(edges.objects(), object_part, threads, [&](u64 begin, u64 end, unsigned) {
+    u64 found = 0;
     for (u64 i = begin; i < end; ++i)
-      if (!twice[i])
+      if (!twice[i]) {
         out.set(i);
+        ++found;
+      }
+    count += found;
   });
+  return count;
 }
 
 // The references that a search still has to follow, in blocks, as there may be hundreds of millions.
 class OpenReferences {
 public:
   struct Reference {
-    u32 to;   // number in the core; CoreTargets::in_list: the next ones of the vertex's long list
-    u32 from; // DepthFirstNumber
+    u32 to;     // ObjectId; CoreTargets::in_list: the next ones of the vertex's long list
+    u32 number; // in the core; CoreTargets::none for an object without references
+    u32 from;   // DepthFirstNumber
   };
 
   OpenReferences() { blocks_.emplace_back(block_size), at_ = begin_ = blocks_.back().begin(); }
   bool empty() const { return at_ == begin_ && below_ == 0; }
-  void push(u32 to, u32 from) {
+  void push(const Reference &reference) {
     if (at_ == begin_ + block_size) [[unlikely]]
       go_to(++below_, 0);
-    *at_++ = {to, from};
+    *at_++ = reference;
   }
   Reference pop() {
     if (at_ == begin_) [[unlikely]]
@@ -78,7 +85,7 @@ public:
   }
 
 private:
-  static constexpr u64 block_size = u64{1} << 17; // 1 MiB
+  static constexpr u64 block_size = u64{1} << 17; // 1.5 MiB
 
   void go_to(u64 block, u64 at) {
     if (block == blocks_.size())
@@ -98,22 +105,20 @@ private:
 // they are put there in reverse. So the order is that of a search that goes down at each reference.
 class Search {
 public:
-  Search(DepthFirst &out, const Watch &watch) : core_(out.core), out_(out), watch_(watch), met_(core_.size()) {}
+  Search(DepthFirst &out, const Watch &watch) : core_(out.core), out_(out), watch_(watch), met_(out.objects) {
+    const bool any_closed = out.fanned_out.from != no_object;
+    for (u64 i = 0; i < met_.words().size(); ++i)
+      met_.words()[i] = out.left_out.words()[i] | (any_closed ? out.fanned_out.closed.words()[i] : 0);
+  }
 
   // Keeps the search from entering the object until let_through() is called.
   void hold_back(ObjectId object) {
-    if (core_.contains(object)) {
-      const u32 number = core_.number(object);
-      held_[number] = met_.test(u64{number});
-      met_.set(u64{number});
-    }
+    held_[static_cast<u32>(object)] = met_.test(object);
+    met_.set(object);
   }
   void let_through(ObjectId object) {
-    if (!core_.contains(object))
-      return;
-    const u32 number = core_.number(object);
-    if (auto held = held_.find(number); held != held_.end() && !held->second)
-      met_.reset(ObjectId{number});
+    if (auto held = held_.find(static_cast<u32>(object)); held != held_.end() && !held->second)
+      met_.reset(object);
   }
 
   u32 add(u32 parent, const CoreTargets &targets) {
@@ -123,54 +128,111 @@ public:
   }
 
   void run(ObjectId start, u32 owner) {
-    if (!core_.contains(start))
-      return;
-    open_.push(core_.number(start), owner);
-    while (!open_.empty()) {
+    Reference next{static_cast<u32>(start), core_.number(start), owner};
+    for (;;) {
       if (++steps_ % 0x10000 == 0)
         watch_.check();
-      const auto [to, from] = open_.pop();
-      if (to == CoreTargets::in_list)
-        go_on(from, out_.vertex[from].targets());
-      else if (!met_.test(u64{to}))
-        enter(to, from);
+      if (next.to == CoreTargets::in_list)
+        next = go_on(next.from);
+      else if (next.to != CoreTargets::none && !met_.test(u64{next.to}))
+        next = enter(next);
+      else if (!open_.empty())
+        next = open_.pop();
+      else
+        return;
     }
   }
 
 private:
-  void enter(u32 to, u32 from) {
-    met_.set(u64{to});
-    CoreObject &object = core_[to];
-    const u32 v = add(from, object.targets);
-    object.met_as = v;
-    if (object.targets.is_list())
-      return go_on(v, object.targets);
-    for (u32 i = 3; i-- > 0;)
-      if (const u32 target = object.targets.target[i]; target != CoreTargets::none)
-        open(target, v);
-  }
-  // Short lists give out one reference at a time: most lead to what was met by the time when it is their turn.
-  void go_on(u32 from, const CoreTargets &list) {
-    if (list.is_in_edges())
-      return go_on_in_edges(from, list);
-    if (const u32 next = core_.next_in_list(list, met_); next != CoreTargets::none) {
-      open_.push(CoreTargets::in_list, from);
-      open_.push(next, from);
+  using Reference = OpenReferences::Reference;
+  static constexpr Reference nothing{CoreTargets::none, 0, 0};
+
+  // These return the reference to follow next, before those that are open.
+  Reference enter(const Reference &here) {
+    if (here.number == CoreTargets::none) {
+      enter_leaf(ObjectId{here.to}, here.from);
+      return nothing;
     }
+    met_.set(u64{here.to});
+    CoreObject &object = core_[here.number];
+    const u32 v = add(here.from, object.targets);
+    object.met_as = v;
+    return object.targets.is_list() ? go_on(v) : go_on(object.targets, v);
   }
-  void go_on_in_edges(u32 from, const CoreTargets &list) {
-    std::array<u32, CoreGraph::at_once> some;
+  Reference go_on(const CoreTargets &targets, u32 from) {
+    Reference out = nothing;
+    u32 first = 0;
+    while (first < 3 && out.to == CoreTargets::none)
+      if (const u32 target = targets.target[first++]; target != CoreTargets::none)
+        out = look_at(ObjectId{target}, from);
+    for (u32 i = 3; i-- > first;)
+      if (const u32 target = targets.target[i]; target != CoreTargets::none)
+        open(ObjectId{target}, from);
+    return out;
+  }
+  // Lists give out one reference at a time: most lead to what was met by the time when it is their turn.
+  Reference go_on(u32 from) {
+    Vertex &here = out_.vertex[from];
+    if (here.targets().is_in_edges())
+      return go_on_in_edges(from, here.targets());
+    CoreTargets::List list = here.targets().list();
+    const std::span<const ObjectId> references = core_.references(list);
+    Reference out = nothing;
+    while (list.at < list.length && out.to == CoreTargets::none)
+      if (const ObjectId to = references[list.at++]; !met_.test(to) && core_.is_followed(to))
+        out = look_at(to, from);
+    if (list.at < list.length) {
+      bring_in(references[list.at]);
+      here.semi = CoreTargets::of(list).target[1];
+      open_.push({CoreTargets::in_list, 0, from});
+    }
+    return out;
+  }
+  Reference go_on_in_edges(u32 from, const CoreTargets &list) {
+    std::array<ObjectId, CoreGraph::at_once> some;
     u32 count = 0;
-    if (core_.next_in_edges(list, [&](u32 target) { some[count++] = target; }))
-      open_.push(CoreTargets::in_list, from);
+    Reference out = nothing;
+    auto take = [&](ObjectId to) {
+      if (out.to == CoreTargets::none)
+        out = look_at(to, from);
+      else
+        some[count++] = to;
+    };
+    if (core_.next_in_edges(list, take))
+      open_.push({CoreTargets::in_list, 0, from});
     while (count > 0)
       open(some[--count], from);
+    return out;
   }
-  void open(u32 to, u32 from) {
-    if (met_.test(u64{to}))
+  // Enters an object without references at once. Returns the reference if the object was not met and has some.
+  Reference look_at(ObjectId to, u32 from) {
+    if (met_.test(to))
+      return nothing;
+    const u32 number = core_.number(to);
+    if (number == CoreTargets::none) {
+      enter_leaf(to, from);
+      return nothing;
+    }
+    core_.prefetch(number);
+    return {static_cast<u32>(to), number, from};
+  }
+  void bring_in(ObjectId later) const {
+    if (met_.test(later))
       return;
-    core_.prefetch(to);
-    open_.push(to, from);
+    if (const u32 number = core_.number(later); number != CoreTargets::none)
+      core_.prefetch(number);
+  }
+  void open(ObjectId to, u32 from) {
+    if (met_.test(to))
+      return;
+    const u32 number = core_.number(to);
+    if (number != CoreTargets::none)
+      core_.prefetch(number);
+    open_.push({static_cast<u32>(to), number, from});
+  }
+  void enter_leaf(ObjectId to, u32 from) {
+    met_.set(to);
+    out_.number[static_cast<u32>(to)] = add(from, {});
   }
 
   CoreGraph &core_;
@@ -178,7 +240,7 @@ private:
   const Watch &watch_;
   ObjectBits met_;
   OpenReferences open_;
-  std::unordered_map<u32, bool> held_; // true: it was reached before
+  std::unordered_map<u32, bool> held_; // true: it was met before
   u64 steps_ = 0;
 };
 
@@ -209,14 +271,16 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   if (most > most_objects)
     throw Error("there are more than 4 billion objects and roots: the dominator tree can number no more");
   left_out = ObjectBits(objects);
+  u64 no_vertices = 0;
   {
     Timer timer(watch, "single references");
-    find_left_out(edges, roots, threads, watch, left_out);
+    no_vertices = find_left_out(edges, roots, threads, watch, left_out);
   }
   fanned_out = find_fanned_out(edges, owners, roots, left_out, threads, watch);
   core = CoreGraph(edges, left_out, &fanned_out, owners.links, threads, watch);
   Timer timer(watch, "depth-first search");
-  vertex = LargeArray<Vertex>(u64{core.size()} + owners.count + 1);
+  number = LargeArray<u32>(objects);
+  vertex = LargeArray<Vertex>(most - no_vertices - fanned_out.closed_count);
   Search search(*this, watch);
   search.add(0, {}); // the virtual root
   for (const OwnedRoot &hub : owners.hubs)
@@ -236,9 +300,9 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
       search.run(root, v);
   }
   rank_ends.push_back(vertices);
-  number = core.take_met_as(threads);
-  if (const ObjectId from = fanned_out.from; from != no_object && core.contains(from))
-    fanning = number[core.number(from)];
+  core.take_met_as(number, threads);
+  if (fanned_out.from != no_object)
+    fanning = number[static_cast<u32>(fanned_out.from)];
   least = LargeArray<u32>(vertices);
   parallel_for_parts(vertices, object_part, threads, [&](u64 begin, u64 end, unsigned) {
     for (u64 v = begin; v < end; ++v)
@@ -252,12 +316,12 @@ void DepthFirst::find_objects(unsigned threads) {
   for (u64 i = 0; i < owner_vertices.size(); ++i)
     object[owner_vertices[i]] = static_cast<u32>(objects + i);
   parallel_for_parts(objects, object_part, threads, [&](u64 begin, u64 end, unsigned) {
-    core.for_each(begin, end, [&](ObjectId at, u32 in_core) {
-      if (in_core + ahead < number.size())
-        __builtin_prefetch(&object[number[in_core + ahead]], 1);
-      if (const u32 v = number[in_core])
-        object[v] = static_cast<u32>(at);
-    });
+    for (u64 i = begin; i < end; ++i) {
+      if (i + ahead < objects)
+        __builtin_prefetch(&object[number[i + ahead]], 1);
+      if (const u32 v = number[i])
+        object[v] = static_cast<u32>(i);
+    }
   });
   core = {};
   number = {};

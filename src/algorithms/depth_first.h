@@ -2,8 +2,8 @@
 // elements in their order. Dominators are computed on these numbers. Vertex 0 is the virtual root above all owners.
 // Each owner is a vertex, followed by the objects first reached from it, rank by rank. Objects without references of
 // their own (strings and others; the majority) that at most one reference names are left out: their referrer dominates
-// them. Costs 24 bytes per vertex, 4 per core object, and 16 more (CoreGraph) while it searches. The search keeps the
-// references that it still has to follow: 8 bytes each. One thread searches, all threads do the rest.
+// them. Costs 24 bytes per vertex, 4 per object, and 16 per core object (CoreGraph) while it searches. The search keeps
+// the references that it still has to follow: 12 bytes each. One thread searches, all threads do the rest.
 #pragma once
 #include "algorithms/core_graph.h"
 #include "algorithms/edges.h"
@@ -54,8 +54,8 @@ struct DepthFirst {
   ObjectBits left_out;             // have no references of their own; referred to once or never
   FannedOut fanned_out;            // reached from their array whoever else refers to them; closed ones are not vertices
   u32 fanning = 0;                 // the vertex of that array; 0: there is none, or no root reaches it
-  CoreGraph core;                  // all others; its records are dropped after the search
-  LargeArray<u32> number;          // DepthFirstNumber by number in the core; 0: not reached
+  CoreGraph core;                  // objects with references; its records are dropped after the search
+  LargeArray<u32> number;          // DepthFirstNumber by ObjectId; 0: not reached, or no vertex
   LargeArray<u32> object;    // by DepthFirstNumber: ObjectId, or number of objects + owner; vertex 0: that + all owners
   LargeArray<Vertex> vertex; // by DepthFirstNumber
   LargeArray<u32> least;     // by DepthFirstNumber: the least source of its references; the search only sees the parent

@@ -77,15 +77,16 @@ void expect_plain_order(const Graph &graph) {
     ASSERT_TRUE(order_of(graph, threads) == expected) << threads << " threads";
 }
 
-// The same graph, and some objects that refer to up to 200 others, some of them several times, to themselves, and to
-// each other.
+// The same graph, and some objects that refer to up to 200, some to up to 1,100 others, some of them several times, to
+// themselves, and to each other.
 Graph with_wide_objects(const Graph &graph, u64 seed) {
   std::mt19937_64 random(seed);
   Graph out = graph;
   const u32 wide = 1 + static_cast<u32>(random() % 4), all = graph.objects() + wide;
   for (u32 i = 0; i < wide; ++i) {
     std::vector<u32> to;
-    for (u64 left = random() % 200; left > 0; --left)
+    const u64 most = random() % 8 ? 200 : 1100;
+    for (u64 left = random() % most; left > 0; --left)
       to.push_back(static_cast<u32>(random() % all));
     out.add(24, to);
     if (random() % 2)
@@ -115,6 +116,18 @@ TEST(DepthFirst, ReferencesThatWaitForTheEndOfAChain) {
   expect_plain_order(graph);
 }
 
+TEST(DepthFirst, ListsOfAllSizesFitIntoRecords) {
+  for (u64 begin : {u64{0}, u64{1} << 32, CoreTargets::list_begin_limit - 1})
+    for (u32 length : {4u, static_cast<u32>(CoreTargets::most_in_list)})
+      for (u32 at : {0u, length}) {
+        const CoreTargets targets = CoreTargets::of({begin, length, at});
+        EXPECT_TRUE(targets.is_list() && !targets.is_in_edges());
+        EXPECT_EQ(targets.list().begin, begin);
+        EXPECT_EQ(targets.list().length, length);
+        EXPECT_EQ(targets.list().at, at);
+      }
+}
+
 TEST(DepthFirst, RecordsAndListsHoldEveryReferenceOnce) {
   for_all(1000, graphs(40, 300), [](const GraphCase &c) {
     const Graph graph = with_wide_objects(c.graph, c.seed);
@@ -123,14 +136,15 @@ TEST(DepthFirst, RecordsAndListsHoldEveryReferenceOnce) {
     const FannedOut none_fanned_out;
     for (unsigned threads : {1u, 3u}) {
       CoreGraph core(edges, none_left_out, &none_fanned_out, nullptr, threads, {});
-      ASSERT_EQ(core.size(), graph.objects());
-      for (u32 i = 0; i < graph.objects(); ++i) {
-        std::vector<u32> expected, found;
-        for (ObjectId target : edges.of(ObjectId{i}))
-          if (target != ObjectId{i})
-            expected.push_back(static_cast<u32>(target));
-        core.for_each_of(core[i].targets, [&](u32 target) { found.push_back(target); });
-        ASSERT_EQ(found, expected) << i;
+      for (u32 i = 0, with_references = 0; i < graph.objects(); ++i) {
+        const std::span<const ObjectId> expected = edges.of(ObjectId{i});
+        ASSERT_EQ(core.contains(ObjectId{i}), !expected.empty());
+        if (expected.empty())
+          continue;
+        ASSERT_EQ(core.number(ObjectId{i}), with_references++);
+        std::vector<ObjectId> found;
+        core.for_each_of(core[core.number(ObjectId{i})].targets, [&](ObjectId target) { found.push_back(target); });
+        ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin(), expected.end())) << i;
       }
     }
   });
