@@ -254,7 +254,7 @@ def collections(theirs, ours):
         for row in rows[:4]:
             at = ours.rows(f"dumpheap -mt {row['method_table'][2:]}")[0]["address"]
             count = re.search(r"^(\d+) items?", theirs.ask(f"{line} {at}")[0], re.MULTILINE)
-            mine = ours.tables(f"{line} {at}")["object"][0]["entries"]
+            mine = len(ours.tables(f"{line} {at}")["entries"])
             if count and (mine or line == "dcd"):  # of an empty queue the tool counts the items that were taken
                 yield f"{line} {at}", int(count[1]), mine
 

@@ -29,7 +29,8 @@ LINES = ["dumpheap -stat", "!DumpHeap -stat -min 1k", "dumpheap -stat -live", "d
          "fq", "fq -short", f"da -start 1 {ARRAY}", f"dumpmt -md {STRINGS}", "threads -special", "lm", "clrstack -f 7", "> out", "| wc",
          "dumpheep -stat", ORDERS, "help dumpheap", "help sos", "dumpheap -thinlock", "dumpheap -stat -min:200k", "gchandles -type Pinned", "clrthreads", f"dq {ORDERS} -c 4",
          f"dp {ORDERS} -c 4", f"db {ORDERS} -c 20", f"dumpmt -md {STRINGS}", f"dumpalc {ORDERS}", f"verifyobj {ORDERS}", "threadstate 20020", "taskstate -v 73728",
-         "registers 4", "setthread 99999", "name2ee Shop.dll", "dumpil 0x1000", "loadsymbols", "logopen x", "dumpasync --type Read", "dumpasync --fields"]
+         "registers 4", "setthread 99999", "name2ee Shop.dll", "dumpil 0x1000", "loadsymbols", "logopen x", "dumpasync --type Read", "dumpasync --fields",
+         "dcd 0x7ff3b5402fe0", "dcq 0x7ff3b805d420"]
 # What a line leaves behind for the next: a thread, a line that was meant.
 SESSIONS = {"threads -t 15359; registers": ["threads -t 15359", "registers --top 2"], "setthread 4; dso": ["setthread 4", "dso --top 3"], "y": ["dumpheep -stat --top 1", "y"], "a wrong option": ["stat --tpo 1", "yes"]}
 # What the shell knows by itself.

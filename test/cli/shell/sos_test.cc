@@ -29,6 +29,8 @@ TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"dumpheap", "7f00", "7f80", "-stat"}), "stat --range 7f00-7f80");
   EXPECT_EQ(ours({"dumpheap", "7f00"}), "objects --range 7f00-ffffffffffffffff");
   EXPECT_EQ(ours({"do", "7f00`1234"}), "show 7f00`1234 --values");
+  EXPECT_EQ(ours({"dcd", "7f00"}), "show 7f00 --table entries --values");
+  EXPECT_EQ(ours({"DumpConcurrentQueue", "7f00"}), "show 7f00 --table entries --values");
   EXPECT_EQ(ours({"pathto", "1", "2"}), "path 2 --from 1");
   EXPECT_EQ(ours({"dumpvc", "7f00", "8000"}), "show 8000 --struct 7f00 --values");
   EXPECT_EQ(ours({"dumpgen", "FOH", "-type", "X"}), "stat --gen frozen --type X");
