@@ -72,8 +72,8 @@ Token open_type(const Metadata &metadata, Token type) {
   return spec && spec->kind == ElementType::GenericInst && !spec->children.empty() ? spec->children[0].token : 0;
 }
 
+// `type`: as type_of_member() returns it.
 std::string name_of_type(const Metadata &metadata, Token type) {
-  type = open_type(metadata, type);
   if (table_of(type) == Table::TypeRef) {
     const std::optional<TypeRefRow> row = metadata.type_ref(rid_of(type));
     return row ? qualified(row->name_space, row->name) : "";
@@ -81,6 +81,11 @@ std::string name_of_type(const Metadata &metadata, Token type) {
   const std::optional<TypeDefRow> row =
       type && table_of(type) == Table::TypeDef ? metadata.type_def(rid_of(type)) : std::nullopt;
   return row ? qualified(row->name_space, row->name) : "";
+}
+
+// Returns the method that a MethodSpec gives arguments to; other tokens unchanged.
+Token open_member(const Metadata &metadata, Token member) {
+  return table_of(member) == Table::MethodSpec ? metadata.token_column(Table::MethodSpec, rid_of(member), 0) : member;
 }
 
 } // namespace
@@ -139,23 +144,13 @@ std::optional<std::vector<MethodCall>> find_calls(Bytes il) {
 }
 
 CalleeName name_of_callee(const Metadata &metadata, Token callee) {
-  if (table_of(callee) == Table::MethodSpec)
-    callee = metadata.token_column(Table::MethodSpec, rid_of(callee), 0);
-  if (table_of(callee) == Table::MemberRef) {
-    const std::optional<u32> name = metadata.column(Table::MemberRef, rid_of(callee), 1);
-    const std::string type = name_of_type(metadata, metadata.token_column(Table::MemberRef, rid_of(callee), 0));
-    return name && !type.empty() ? CalleeName{type, std::string(metadata.string(*name))} : CalleeName{};
-  }
-  const std::optional<MethodDefRow> row =
-      table_of(callee) == Table::MethodDef ? metadata.method(rid_of(callee)) : std::nullopt;
-  return row ? CalleeName{name_of_type(metadata, token(Table::TypeDef, metadata.type_of_method(rid_of(callee)))),
-                          std::string(row->name)}
-             : CalleeName{};
+  CalleeName out{name_of_type(metadata, type_of_member(metadata, callee)),
+                 std::string(name_of_member(metadata, callee))};
+  return table_of(callee) == Table::Field || out.type.empty() || out.method.empty() ? CalleeName{} : out;
 }
 
 Token type_of_member(const Metadata &metadata, Token member) {
-  if (table_of(member) == Table::MethodSpec)
-    member = metadata.token_column(Table::MethodSpec, rid_of(member), 0);
+  member = open_member(metadata, member);
   switch (table_of(member)) {
   case Table::MemberRef: return open_type(metadata, metadata.token_column(Table::MemberRef, rid_of(member), 0));
   case Table::MethodDef:
@@ -171,8 +166,7 @@ Token type_of_member(const Metadata &metadata, Token member) {
 }
 
 std::string_view name_of_member(const Metadata &metadata, Token member) {
-  if (table_of(member) == Table::MethodSpec)
-    member = metadata.token_column(Table::MethodSpec, rid_of(member), 0);
+  member = open_member(metadata, member);
   if (table_of(member) == Table::MemberRef) {
     const std::optional<u32> name = metadata.column(Table::MemberRef, rid_of(member), 1);
     return name ? metadata.string(*name) : std::string_view();

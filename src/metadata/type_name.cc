@@ -151,4 +151,14 @@ std::string type_name(const Metadata &metadata, Token type) {
   return out;
 }
 
+std::string without_arity_marks(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (name[i] != '`')
+      out += name[i];
+    else
+      i = std::min(name.find_first_not_of("0123456789", i + 1), name.size()) - 1;
+  return out;
+}
+
 } // namespace dnheap

@@ -56,5 +56,7 @@ std::string function_pointer_type_name(std::string_view returns, std::span<const
 
 // Returns the name without arguments, arity marks kept, as System.Type.FullName has it: Namespace.Outer`1+Inner.
 std::string type_name(const Metadata &metadata, Token type);
+// Returns a name as people write it, without arity marks: Namespace.Outer+Inner.
+std::string without_arity_marks(std::string_view name);
 
 } // namespace dnheap

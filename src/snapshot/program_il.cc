@@ -42,7 +42,8 @@ struct ProgramUse {
   NamedInIl named;
 };
 
-std::vector<ProgramUse> uses_of(const Snapshot &snapshot, MethodBodies &bodies, ProgramModule &module, u64 &left) {
+// Marks the module as not whole if some of its IL is missing, or beyond the limit.
+std::vector<ProgramUse> read_uses(const Snapshot &snapshot, MethodBodies &bodies, ProgramModule &module) {
   std::vector<ProgramUse> out;
   const u32 methods = module.metadata->row_count(Table::MethodDef);
   for (u32 row = 1; row <= methods; ++row) {
@@ -53,11 +54,10 @@ std::vector<ProgramUse> uses_of(const Snapshot &snapshot, MethodBodies &bodies, 
       continue;
     const std::optional<Bytes> il = bodies.il_of(module.module, row);
     const std::optional<std::vector<NamedInIl>> uses = il ? find_uses(*il) : std::nullopt;
-    if (!uses || uses->size() > left) {
+    if (!uses || uses->size() > most_uses - out.size()) {
       module.is_whole = false;
       continue;
     }
-    left -= uses->size();
     for (const NamedInIl &one : *uses)
       out.push_back({row, one});
   }
@@ -97,6 +97,10 @@ void read_compiled(MethodBodies &bodies, std::vector<ProgramModule> &modules) {
 
 } // namespace
 
+bool ProgramIl::is_whole() const { return std::ranges::all_of(modules_, &ProgramModule::is_whole); }
+
+bool ProgramIl::is_run_known() const { return std::ranges::any_of(modules_, &ProgramModule::knows_run); }
+
 bool ProgramModule::has_run(u32 method) const { return !knows_run || std::ranges::binary_search(compiled, method); }
 
 std::string ProgramModule::name_of(u32 method) const {
@@ -120,8 +124,7 @@ ProgramIl::ProgramIl(const Snapshot &snapshot) : bodies_(std::make_unique<Method
     if (!metadata)
       continue;
     modules_.push_back({assembly.module, metadata, {}, natives_of(*metadata), {}});
-    u64 left = most_uses;
-    read_members(uses_of(snapshot, *bodies_, modules_.back(), left), modules_.back());
+    read_members(read_uses(snapshot, *bodies_, modules_.back()), modules_.back());
   }
   read_compiled(*bodies_, modules_);
 }

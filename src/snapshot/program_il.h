@@ -51,6 +51,10 @@ public:
   explicit ProgramIl(const Snapshot &snapshot);
 
   const std::vector<ProgramModule> &modules() const { return modules_; }
+  // True if the IL of all methods was read: then what no list has, no method calls.
+  bool is_whole() const;
+  // True if it is known for at least one module which of its methods ran.
+  bool is_run_known() const;
 
 private:
   std::unique_ptr<MethodBodies> bodies_; // what the metadata was read with

@@ -72,6 +72,11 @@ TEST(TypeName, MetadataNamesAreEscaped) {
       "P<A>+<IEnumerable<KeyValuePair<System-String\\,T>>-GetEnumerator>d__4");
 }
 
+TEST(TypeName, WithoutArityMarks) {
+  EXPECT_EQ(without_arity_marks("Shop.Rows`2+Row`10"), "Shop.Rows+Row");
+  EXPECT_EQ(without_arity_marks("Odd`"), "Odd");
+}
+
 TEST(TypeName, ArraysAndFunctionPointers) {
   EXPECT_EQ(array_type_name("A", 1, true), "A[]");
   EXPECT_EQ(array_type_name("A", 1, false), "A[*]");

@@ -11,20 +11,6 @@ namespace dnheap {
 
 namespace {
 
-// A type's name as people write it: without the marks for generic parameters.
-std::string without_marks(std::string_view name) {
-  std::string out;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] != '`') {
-      out += name[i];
-      continue;
-    }
-    while (i + 1 < name.size() && name[i + 1] >= '0' && name[i + 1] <= '9')
-      ++i;
-  }
-  return out;
-}
-
 // True for "Cart" in "Shop.Cart" and in "Shop.Basket+Cart".
 bool ends_in_part(std::string_view name, std::string_view part) {
   return name.size() > part.size() && name.ends_with(part) &&
@@ -40,7 +26,7 @@ template <class Item, class IsExact> void sort_exact_first(std::vector<Item> &it
 bool is_type_called(const std::string &full_name, std::string_view wanted) {
   if (full_name == wanted || ends_in_part(full_name, wanted))
     return true;
-  const std::string plain = without_marks(full_name);
+  const std::string plain = without_arity_marks(full_name);
   return plain == wanted || ends_in_part(plain, wanted);
 }
 
@@ -79,7 +65,8 @@ std::vector<DescribedType> MetadataSearch::types_called(std::string_view name, A
     return true;
   });
   sort_exact_first(
-      out, [&](const DescribedType &type) { return type.name == name || without_marks(type.name) == name; }, most);
+      out, [&](const DescribedType &type) { return type.name == name || without_arity_marks(type.name) == name; },
+      most);
   return out;
 }
 

@@ -14,22 +14,10 @@ namespace {
 
 constexpr u64 most_named_callers = 2;
 
-std::string without_arity(std::string_view name) {
-  std::string out;
-  for (u64 i = 0; i < name.size(); ++i) {
-    if (name[i] == '`')
-      while (i + 1 < name.size() && name[i + 1] >= '0' && name[i + 1] <= '9')
-        ++i;
-    else
-      out += name[i];
-  }
-  return out;
-}
-
 // Methods of asynchronous calls are MoveNext of a type that is called as the method: "Shop.Cart+<Pay>d__11".
 std::string words_of(const std::string &method) {
   constexpr std::string_view step = ".MoveNext";
-  const std::string name = without_arity(method);
+  const std::string name = without_arity_marks(method);
   if (name.ends_with(step)) {
     const std::string box = "AsyncStateMachineBox<" + name.substr(0, name.size() - step.size()) + ">";
     if (std::string call = call_of_box(box); !call.empty())
@@ -41,7 +29,7 @@ std::string words_of(const std::string &method) {
 } // namespace
 
 std::string ProgramCaller::brief_callee() const {
-  const std::string plain = without_arity(callee_type);
+  const std::string plain = without_arity_marks(callee_type);
   const std::string brief = plain.substr(plain.find_last_of(".+") + 1);
   return callee == ".ctor" ? brief : brief + "." + callee;
 }
@@ -69,6 +57,10 @@ std::vector<ProgramCaller> first_run(std::vector<ProgramCaller> callers) {
   if (std::ranges::any_of(callers, &ProgramCaller::has_run))
     std::erase_if(callers, [](const ProgramCaller &one) { return !one.has_run; });
   return callers;
+}
+
+bool none_ran(const ProgramIl &il, const std::vector<ProgramCaller> &callers) {
+  return il.is_run_known() ? std::ranges::none_of(callers, &ProgramCaller::has_run) : callers.empty();
 }
 
 std::vector<ProgramCaller> find_makers(const ProgramIl &il, std::string_view type) {

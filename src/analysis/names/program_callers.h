@@ -27,6 +27,8 @@ using IsWanted = std::function<bool(std::string_view type, std::string_view meth
 std::vector<ProgramCaller> find_callers(const ProgramIl &il, const IsWanted &is_wanted);
 // Returns those that ran, if any is known to have run; else all.
 std::vector<ProgramCaller> first_run(std::vector<ProgramCaller> callers);
+// True if none of these callers ran; where that is unknown, if there are no callers.
+bool none_ran(const ProgramIl &il, const std::vector<ProgramCaller> &callers);
 // Returns those of the program's methods that make objects of a type, named as in type_name.h.
 std::vector<ProgramCaller> find_makers(const ProgramIl &il, std::string_view type);
 

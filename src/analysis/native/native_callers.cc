@@ -32,9 +32,7 @@ bool is_free(std::string_view type, std::string_view method) {
 bool sounds_like_free(std::string_view function) {
   constexpr std::array<std::string_view, 8> words = {"free",    "destroy", "release", "delete",
                                                      "dispose", "close",   "unref",   "cleanup"};
-  std::string lower(function);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string lower = lower_case(function);
   return std::ranges::any_of(words, [&](std::string_view word) { return lower.find(word) != lower.npos; });
 }
 
@@ -59,14 +57,14 @@ std::string called_name(std::string_view method) {
   return std::string(method.starts_with('<') && end != method.npos ? method.substr(1, end - 1) : method);
 }
 
-// Those of the program's native functions whose library is loaded, by the name of the method that the program calls.
+// "img" for "img_decode"
+std::string_view family_of(std::string_view function) { return function.substr(0, function.find('_')); }
+
 struct LoadedNative {
   const NativeCall *native;
   std::string file;
 };
-// "img" for "img_decode"
-std::string_view family_of(std::string_view function) { return function.substr(0, function.find('_')); }
-
+// Those of the program's native functions whose library is loaded, by the name of the method that the program calls.
 using LoadedNatives = std::map<std::string, LoadedNative>;
 
 LoadedNatives loaded_natives(const Snapshot &snapshot, const ProgramIl &il) {
@@ -150,26 +148,18 @@ private:
     });
   }
 
-  bool is_every_method_known() const { return std::ranges::all_of(il_->modules(), &ProgramModule::is_whole); }
-  // True if it is known which methods ran.
-  bool is_run_known() const { return std::ranges::any_of(il_->modules(), &ProgramModule::knows_run); }
-
-  bool is_never_called(const std::vector<ProgramCaller> &callers) const {
-    return is_run_known() ? std::ranges::none_of(callers, &ProgramCaller::has_run) : callers.empty();
-  }
-
   // Names the functions that free, but that nothing calls.
   std::string unfreed() const {
     std::vector<std::string> unused;
-    if (is_every_method_known()) {
-      if (uses_marshal_ && is_never_called(freeing_))
+    if (il_->is_whole()) {
+      if (uses_marshal_ && none_ran(*il_, freeing_))
         unused = {"Marshal.FreeHGlobal", "NativeMemory.Free"};
       std::ranges::copy(unused_frees(), std::back_inserter(unused));
     }
     std::string out;
     for (u64 i = 0; i < unused.size(); ++i)
       out += (i == 0 ? "" : i + 1 < unused.size() ? ", " : " or ") + unused[i];
-    return out.empty() ? "" : (is_run_known() ? "; no code that ran calls " : "; no code calls ") + out;
+    return out.empty() ? "" : (il_->is_run_known() ? "; no code that ran calls " : "; no code calls ") + out;
   }
 
   // Functions of the named libraries; of those the ones called like a named function: img_free beside img_decode.
@@ -183,7 +173,7 @@ private:
       const bool is_alike = std::ranges::any_of(named_, [&](const LoadedNative *other) {
         return family_of(other->native->function) == family_of(one.native->function);
       });
-      if (is_never_called(callers_of(name)))
+      if (none_ran(*il_, callers_of(name)))
         (is_alike ? alike : others).push_back(one.native->function);
       else if (is_alike)
         return {};

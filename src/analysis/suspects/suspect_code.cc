@@ -56,28 +56,28 @@ private:
   // What only the runtime or .NET keeps because the program asked for it.
   std::string of_runtime() const {
     if (suspect_.owner.starts_with("handle:") && suspect_.remark.find("GCHandle") != suspect_.remark.npos)
-      return asked_by("System.Runtime.InteropServices.", "GCHandle", {"Alloc", ".ctor"}, "GCHandle.Alloc",
+      return asked_by("System.Runtime.InteropServices.GCHandle", {"Alloc", ".ctor"}, "GCHandle.Alloc",
                       {"Free", "Dispose"}, "GCHandle.Free");
     if (suspect_.owner.find("System.Buffers.ArrayPool<") != suspect_.owner.npos ||
         suspect_.owner.find("System.Buffers.SharedArrayPool<") != suspect_.owner.npos)
-      return asked_by("System.Buffers.", "ArrayPool`1", {"Rent"}, "ArrayPool.Rent", {}, "");
+      return asked_by("System.Buffers.ArrayPool`1", {"Rent"}, "ArrayPool.Rent", {}, "");
     return "";
   }
 
-  std::string asked_by(std::string_view space, std::string_view type, std::vector<std::string_view> asks,
-                       std::string_view words, std::vector<std::string_view> gives_back,
-                       std::string_view back_words) const {
+  // `type`: how the names of the types begin that are asked.
+  std::string asked_by(std::string_view type, std::vector<std::string_view> asks, std::string_view words,
+                       std::vector<std::string_view> gives_back, const std::string &back_words) const {
     auto calls = [&](const std::vector<std::string_view> &methods) {
       return find_callers(*il_, [&](std::string_view name, std::string_view method, IlUse) {
-        return name.starts_with(space) && name.substr(space.size()).starts_with(type) && is_one_of(methods, method);
+        return name.starts_with(type) && is_one_of(methods, method);
       });
     };
     const std::vector<ProgramCaller> asking = first_run(calls(asks));
-    if (none_ran(asking))
+    if (none_ran(*il_, asking))
       return "";
     std::string out = fmt::format("{} is called in {}", words, callers_text(asking));
-    if (!gives_back.empty() && is_whole() && none_ran(calls(gives_back)))
-      out += fmt::format("; no code {}calls {}", is_run_known() ? "that ran " : "", back_words);
+    if (!gives_back.empty() && il_->is_whole() && none_ran(*il_, calls(gives_back)))
+      out += not_called(back_words);
     return out;
   }
 
@@ -113,12 +113,12 @@ private:
       return "";
     const std::vector<ProgramCaller> emptying = calls_in(users, field, removing_methods);
     const std::string out = "filled in " + callers_text(filling);
-    if (!emptying.empty() && is_run_known() && is_whole() && none_ran(emptying))
+    if (!emptying.empty() && il_->is_run_known() && il_->is_whole() && none_ran(*il_, emptying))
       return out + fmt::format("; {}, which {} from it, {} never to have run", callers_text(emptying),
                                emptying.size() == 1 ? "removes" : "remove", emptying.size() == 1 ? "seems" : "seem");
     if (!emptying.empty())
       return out + "; emptied in " + callers_text(first_run(emptying));
-    return out + (is_whole() && !is_set_anew(field) ? "; no method that uses the field removes from it" : "");
+    return out + (il_->is_whole() && !is_set_anew(field) ? "; no method that uses the field removes from it" : "");
   }
 
   // Adds to the methods that use a field those that ask a property for it.
@@ -187,14 +187,15 @@ private:
       return "";
     const std::vector<ProgramCaller> makers = find_makers(*il_, suspect_.element);
     constexpr u64 most_makers = 3; // what is made everywhere says nothing
-    return none_ran(makers) || makers.size() > most_makers ? "" : "made in " + callers_text(makers) + undisposed();
+    return none_ran(*il_, makers) || makers.size() > most_makers ? ""
+                                                                 : "made in " + callers_text(makers) + undisposed();
   }
 
   // "; no code that ran calls Meter.Dispose" for .NET's types that have such a method. The program's own may implement
   // it for others to call.
   std::string undisposed() const {
     const FrameworkNames framework(snapshot_.assemblies());
-    if (!framework.contain(suspect_.element) || !is_whole() || !has_dispose())
+    if (!framework.contain(suspect_.element) || !il_->is_whole() || !has_dispose())
       return "";
     const std::string open = open_type_name(suspect_.element);
     const std::vector<ProgramCaller> disposing =
@@ -202,9 +203,7 @@ private:
           return use == IlUse::calls && type == open &&
                  (method == "Dispose" || method == "DisposeAsync" || method == "Close");
         });
-    return none_ran(disposing) ? fmt::format("; no code {}calls {}.Dispose", is_run_known() ? "that ran " : "",
-                                             brief_type_name(suspect_.element))
-                               : "";
+    return none_ran(*il_, disposing) ? not_called(brief_type_name(suspect_.element) + ".Dispose") : "";
   }
 
   bool has_dispose() const {
@@ -219,10 +218,9 @@ private:
     return false;
   }
 
-  bool is_whole() const { return std::ranges::all_of(il_->modules(), &ProgramModule::is_whole); }
-  bool is_run_known() const { return std::ranges::any_of(il_->modules(), &ProgramModule::knows_run); }
-  bool none_ran(const std::vector<ProgramCaller> &list) const {
-    return is_run_known() ? std::ranges::none_of(list, &ProgramCaller::has_run) : list.empty();
+  // "; no code that ran calls Meter.Dispose"
+  std::string not_called(const std::string &words) const {
+    return fmt::format("; no code {}calls {}", il_->is_run_known() ? "that ran " : "", words);
   }
 
   const Snapshot &snapshot_;
