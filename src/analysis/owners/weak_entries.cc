@@ -1,9 +1,9 @@
 #include "analysis/owners/weak_entries.h"
 
+#include "analysis/shapes/dependent_handles.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/typed_objects.h"
 #include "objects/references.h"
-#include "runtime/facts/handle_data.h"
 
 #include <algorithm>
 #include <map>
@@ -43,15 +43,10 @@ public:
 
 private:
   void read_handles() {
-    Notes ignored; // already reported where roots are read
-    try {
-      for (const HandleData &one : snapshot_.runtime().gc().get_handles(std::vector{HandleType::dependent}, ignored)) {
-        if ((out_.is_cut = handles_.size() >= most_weak_entries))
-          return;
-        if (one.secondary.value_or(0))
-          handles_.emplace(one.handle, WeakEntry{one.object, *one.secondary});
-      }
-    } catch (const Error &) { // no handle table
+    for (const HandleData &one : dependent_handles(snapshot_.runtime())) {
+      if ((out_.is_cut = handles_.size() >= most_weak_entries))
+        return;
+      handles_.emplace(one.handle, WeakEntry{one.object, *one.secondary});
     }
   }
 

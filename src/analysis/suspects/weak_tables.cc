@@ -1,9 +1,9 @@
 #include "analysis/suspects/weak_tables.h"
 
+#include "analysis/shapes/dependent_handles.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/shapes/held_by.h"
 #include "objects/object_graph.h"
-#include "runtime/facts/handle_data.h"
 
 #include <algorithm>
 #include <map>
@@ -21,13 +21,9 @@ constexpr u64 most_entry_bytes = 64 << 20; // entries beyond this are not read
 std::unordered_map<Address, Address> handles_of(const Snapshot &snapshot, const std::vector<Address> &keys) {
   std::unordered_map<Address, Address> out;
   const std::unordered_set<Address> wanted(keys.begin(), keys.end());
-  Notes ignored; // already reported where roots are read
-  try {
-    for (const HandleData &one : snapshot.runtime().gc().get_handles(std::vector{HandleType::dependent}, ignored))
-      if (one.secondary.value_or(0) && wanted.contains(one.object) && out.size() < most_handles)
-        out.emplace(one.handle, one.object);
-  } catch (const Error &) { // no handle table
-  }
+  for (const HandleData &one : dependent_handles(snapshot.runtime()))
+    if (wanted.contains(one.object) && out.size() < most_handles)
+      out.emplace(one.handle, one.object);
   return out;
 }
 

@@ -1,8 +1,7 @@
 #include "analysis/shapes/collections/collection_entries.h"
 
 #include "analysis/shapes/collections/entry_walk.h"
-#include "base/error.h"
-#include "runtime/facts/handle_data.h"
+#include "analysis/shapes/dependent_handles.h"
 
 namespace dnheap {
 
@@ -24,13 +23,8 @@ Address CollectionEntries::object_of(const EntryPart &part) const {
 std::optional<Address> CollectionEntries::secondary(Address handle) {
   if (!secondaries_) {
     secondaries_.emplace();
-    Notes ignored; // already reported where roots are read
-    try {
-      for (const HandleData &one : snapshot_.runtime().gc().get_handles(std::vector{HandleType::dependent}, ignored))
-        if (one.secondary)
-          secondaries_->emplace(one.handle, *one.secondary);
-    } catch (const Error &) { // no handle table
-    }
+    for (const HandleData &one : dependent_handles(snapshot_.runtime()))
+      secondaries_->emplace(one.handle, *one.secondary);
   }
   const auto found = secondaries_->find(handle);
   return found == secondaries_->end() ? std::nullopt : std::optional(found->second);

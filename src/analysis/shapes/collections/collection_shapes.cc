@@ -1,6 +1,7 @@
 #include "analysis/shapes/collections/collection_shapes.h"
 
 #include "analysis/shapes/base_types.h"
+#include "analysis/shapes/collections/collection_name.h"
 #include "analysis/shapes/field_reader.h"
 #include "base/text.h"
 
@@ -13,19 +14,6 @@ namespace {
 
 constexpr u64 most_collection_types = 60000;
 constexpr u64 most_locks = 1 << 16; // of one ConcurrentDictionary
-
-// True for "List<Shop.Order>" if `generic` is "List", but not for "List<Shop.Order>+Enumerator".
-bool is_instance_of(std::string_view name, std::string_view generic) {
-  if (!name.starts_with(generic) || name.size() <= generic.size() || name[generic.size()] != '<')
-    return false;
-  i64 depth = 0;
-  for (u64 i = generic.size(); i < name.size(); ++i) {
-    depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
-    if (depth == 0)
-      return i + 1 == name.size();
-  }
-  return false;
-}
 
 // Returns the field's offset, or 0 if there is none of that kind inside the object.
 u32 offset_in(FieldReader &fields, Address method_table, u64 base_size, const char *name, bool is_reference) {
@@ -131,14 +119,6 @@ constexpr CollectionShapes::Row collection_rows[] = {
      "_entries", "_buckets", nullptr, "+Container", true},
 };
 
-bool has_name_of(std::string_view name, const CollectionShapes::Row &row) {
-  const std::string_view nested = row.nested;
-  if (!name.ends_with(nested))
-    return false;
-  name.remove_suffix(nested.size());
-  return name == row.type || is_instance_of(name, row.type);
-}
-
 // A class nested in a collection and derived from it (Hashtable+SyncHashtable, SortedSet+TreeSubSet) only wraps another
 // collection, which has the elements.
 const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table) {
@@ -149,8 +129,10 @@ const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table
       own = name;
     if (own.size() > name.size() && own.starts_with(name) && own[name.size()] == '+')
       return true;
-    const auto found = std::find_if(std::begin(collection_rows), std::end(collection_rows),
-                                    [&](const CollectionShapes::Row &one) { return has_name_of(name, one); });
+    const auto found =
+        std::find_if(std::begin(collection_rows), std::end(collection_rows), [&](const CollectionShapes::Row &one) {
+          return is_collection_called(name, one.type, one.nested);
+        });
     out = found == std::end(collection_rows) ? nullptr : found;
     return out != nullptr;
   });

@@ -23,7 +23,7 @@ public:
   EntryPlace in_object(Address method_table, const std::string &path);
   // Returns the place in a struct of this type; an empty path: the struct itself.
   EntryPlace in_value(const InstanceField &type, const std::string &path);
-  // Returns the elements' type; nullopt: it is not an array type.
+  // Returns the elements' type; null: it is not an array type.
   struct Elements {
     const InstanceField *type = nullptr;
     ElementShape shape;

@@ -1,6 +1,7 @@
 #include "analysis/shapes/collections/entry_walk.h"
 
 #include "analysis/shapes/base_types.h"
+#include "analysis/shapes/collections/collection_name.h"
 #include "objects/object_index.h"
 
 #include <algorithm>
@@ -119,26 +120,8 @@ constexpr EntryWalk::Row entry_rows[] = {
      {"_coherentState", "_entries", "_stringEntries", "_nonStringEntries"}},
 };
 
-// True for "List<Shop.Order>" if `generic` is "List", but not for "List<Shop.Order>+Enumerator".
-bool is_whole_instance(std::string_view name, std::string_view generic) {
-  if (name == generic)
-    return true;
-  if (!name.starts_with(generic) || name[generic.size()] != '<')
-    return false;
-  i64 depth = 0;
-  for (u64 i = generic.size(); i < name.size(); ++i) {
-    depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
-    if (depth == 0)
-      return i + 1 == name.size();
-  }
-  return false;
-}
-
 bool has_row_name(std::string_view name, const EntryWalk::Row &row) {
-  if (!name.ends_with(row.nested))
-    return false;
-  name.remove_suffix(std::string_view(row.nested).size());
-  return is_whole_instance(name, row.type);
+  return is_collection_called(name, row.type, row.nested);
 }
 
 } // namespace

@@ -65,7 +65,6 @@ private:
     EntryPart part(u64 i) const { return {places_[i].type, at_ + places_[i].offset}; }
     Address reference(u64 i) const;
     bool has(u64 i) const { return places_[i].type != nullptr; }
-    Address at() const { return at_; }
 
   private:
     EntryWalk &walk_;
