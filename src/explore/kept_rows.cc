@@ -18,14 +18,6 @@ constexpr const char *kind_names[] = {"count",   "bytes",  "address",      "text
                                       "boolean", "nested", "bytes_change", "count_change", "bar",     "real"};
 constexpr const char *shown_names[] = {"everywhere", "in_text", "in_data"};
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char &letter : out)
-    if (letter >= 'A' && letter <= 'Z')
-      letter = static_cast<char>(letter - 'A' + 'a');
-  return out;
-}
-
 std::string words_of(const report::Cell &cell, const report::Column &column) {
   std::string out;
   report::append_text(out, cell, column, false);

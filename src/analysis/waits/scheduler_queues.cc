@@ -31,7 +31,8 @@ public:
     for (const auto &[task, thread] : running)
       if (const Address scheduler = scheduler_of(task))
         threads_of[scheduler].insert(thread);
-    std::erase_if(threads_of, [&](const auto &one) { return !is_stuck(one.first, one.second); });
+    std::erase_if(threads_of, [&](const auto &one) { return !may_be_stuck(one.first, one.second); });
+    erase_served(threads_of);
     for (TaskNumber task = 0; task < tasks_.count() && !threads_of.empty(); ++task)
       if (tasks_.status(task) == TaskStatus::waiting_to_run && !running.contains(task))
         if (auto of = threads_of.find(scheduler_of(task)); of != threads_of.end())
@@ -48,36 +49,49 @@ private:
   }
   const std::string &name_of(Address object) { return runtime_.types().name(fields_.type_of(object)); }
 
-  bool is_stuck(Address scheduler, const std::set<u32> &threads) {
+  bool is_of_pair(Address scheduler) { return name_of(scheduler).starts_with(scheduler_of_pair); }
+
+  bool may_be_stuck(Address scheduler, const std::set<u32> &threads) {
     const bool all_wait = std::ranges::all_of(threads, [&](u32 thread) {
       return std::ranges::any_of(waits_, [&](const ThreadWait &wait) {
         return wait.thread == thread && wait.kind == WaitKind::task && !wait.has_limit;
       });
     });
-    if (!all_wait)
-      return false;
-    if (name_of(scheduler).starts_with(scheduler_of_pair)) {
-      const std::optional<u32> at_a_time = fields_.number<u32>(scheduler, "m_maxConcurrencyLevel");
-      return at_a_time && *at_a_time <= threads.size();
-    }
-    return !is_served_by_others(scheduler, threads);
+    if (!all_wait || !is_of_pair(scheduler))
+      return all_wait;
+    const std::optional<u32> at_a_time = fields_.number<u32>(scheduler, "m_maxConcurrencyLevel");
+    return at_a_time && *at_a_time <= threads.size();
   }
 
-  // True if a thread other than these stands in a method of the scheduler's type, or holds the scheduler or a part of
-  // it: it may run what is queued.
-  bool is_served_by_others(Address scheduler, const std::set<u32> &threads) {
-    const std::string &name = name_of(scheduler);
-    const std::set<Address> parts = parts_of(scheduler);
-    for (u32 thread = 0; thread < locks_.threads.size(); ++thread) {
-      if (threads.contains(thread) || locks_.threads[thread].os_id.value_or(0) == 0)
+  // Erases schedulers that other threads serve. Walks each stack once, as there may be a scheduler for each thread.
+  void erase_served(std::map<Address, std::set<u32>> &threads_of) {
+    std::map<Address, std::set<Address>> parts;
+    for (const auto &[scheduler, threads] : threads_of)
+      if (!is_of_pair(scheduler))
+        parts.emplace(scheduler, parts_of(scheduler));
+    for (u32 thread = 0; thread < locks_.threads.size() && !parts.empty(); ++thread) {
+      if (locks_.threads[thread].os_id.value_or(0) == 0)
         continue;
       snapshot_.watch().check();
-      for (const StackFrame &frame : runtime_.walk_stack(locks_.threads[thread]).frames)
-        if ((frame.method_desc && type_of_member(runtime_.method_text(frame.method_desc).qualified) == name) ||
-            std::ranges::any_of(frame.references, [&](const StackReference &one) { return parts.contains(one.value); }))
-          return true;
+      const WalkedStack stack = runtime_.walk_stack(locks_.threads[thread]);
+      std::erase_if(parts, [&](const auto &one) {
+        const auto threads = threads_of.find(one.first);
+        const bool is_served = !threads->second.contains(thread) && serves(stack, name_of(one.first), one.second);
+        if (is_served)
+          threads_of.erase(threads);
+        return is_served;
+      });
     }
-    return false;
+  }
+
+  // True if a thread stands in a method of the scheduler's type, or holds the scheduler or a part of it: it may run
+  // what is queued.
+  bool serves(const WalkedStack &stack, const std::string &scheduler, const std::set<Address> &parts) const {
+    return std::ranges::any_of(stack.frames, [&](const StackFrame &frame) {
+      return (frame.method_desc && type_of_member(runtime_.method_text(frame.method_desc).qualified) == scheduler) ||
+             std::ranges::any_of(frame.references,
+                                 [&](const StackReference &one) { return parts.contains(one.value); });
+    });
   }
 
   // Returns the scheduler, and the objects in its fields, without its threads and strings.

@@ -1,8 +1,7 @@
 // CallbackWaits: threads that wait for the end of a callback that another thread, or they themselves, run: by disposing
 // of a CancellationTokenRegistration, or by a handle or task that Timer.Dispose is to signal. The library notes in
 // objects which thread runs the callbacks of a token, and what a timer is to signal; a timer's thread has the timer in
-// a frame. Walks stacks: of `waits for a callback` those of the waiting threads, and all of them if a timer has
-// something to signal. Not for several threads at once.
+// a frame. Walks the heap, for timers, and all stacks. Not for several threads at once.
 #pragma once
 #include "analysis/waits/kinds/lock_objects.h"
 

@@ -11,10 +11,10 @@ constexpr std::string_view writes = "System.ConsolePal.Write",
                            queue = "Microsoft.Extensions.Logging.Console.ConsoleLoggerProcessor.Enqueue",
                            out_lock = "System.IO.TextWriter+SyncTextWriter.";
 
-// True if one of the frames from `begin` on, near the innermost one, is a method whose name begins so.
-bool stands_in(const Runtime &runtime, const WalkedStack &stack, u64 begin, std::string_view method) {
-  const u64 end = std::min<u64>(stack.frames.size(), begin + frames_looked_at);
-  for (u64 i = begin; i < end; ++i)
+// True if one of the innermost frames is a method whose name begins so.
+bool stands_in(const Runtime &runtime, const WalkedStack &stack, std::string_view method) {
+  const u64 end = std::min<u64>(stack.frames.size(), frames_looked_at);
+  for (u64 i = 0; i < end; ++i)
     if (const StackFrame &frame = stack.frames[i];
         frame.method_desc && !frame.is_unwound && runtime.method_text(frame.method_desc).qualified.starts_with(method))
       return true;
@@ -28,7 +28,7 @@ ConsoleWaits find_console_waits(const Snapshot &snapshot, std::span<const Thread
   const Runtime &runtime = snapshot.runtime();
   ConsoleWaits out;
   for (u32 i = 0; i < threads.size() && !out.writer; ++i)
-    if (waits[i].text == "the console" && stands_in(runtime, runtime.walk_stack(threads[i]), 0, writes))
+    if (waits[i].text == "the console" && stands_in(runtime, runtime.walk_stack(threads[i]), writes))
       out.writer = i;
   for (u32 i = 0; i < threads.size() && out.writer; ++i) {
     const bool may_wait = waits[i].text == "a lock" || waits[i].text == "a pulse (Monitor.Wait)" ||
@@ -37,9 +37,9 @@ ConsoleWaits find_console_waits(const Snapshot &snapshot, std::span<const Thread
       continue;
     snapshot.watch().check();
     const WalkedStack stack = runtime.walk_stack(threads[i]);
-    if (stands_in(runtime, stack, 0, queue))
+    if (stands_in(runtime, stack, queue))
       out.in_queue.push_back(i);
-    else if (stands_in(runtime, stack, 0, out_lock))
+    else if (stands_in(runtime, stack, out_lock))
       out.for_writer.push_back(i);
   }
   return out;
