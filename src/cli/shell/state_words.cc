@@ -1,11 +1,10 @@
 #include "cli/shell/state_words.h"
 
-#include "cli/options/integers.h"
+#include "cli/options/values.h"
 #include "dnheap/address.h"
 #include "dnheap/error.h"
 #include "dnheap/text.h"
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -56,12 +55,6 @@ constexpr std::pair<u64, const char *> task_states[] = {{0x200000, "Faulted"},
                                                         {0x10000, "WaitingToRun"},
                                                         {0x2000000, "WaitingForActivation"}};
 
-std::optional<u64> decimal(std::string_view text) {
-  u64 value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 10);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 [[noreturn]] void refuse(const char *command, const std::vector<std::string> &arguments, const char *wanted) {
   throw UsageError(std::string(command) + (arguments.empty() ? " needs " : ": '" + arguments[0] + "' is not ") +
                    wanted);
@@ -81,7 +74,7 @@ std::string thread_state_words(const std::vector<std::string> &arguments) {
 }
 
 std::string task_state_words(const std::vector<std::string> &arguments) {
-  const std::optional<u64> flags = arguments.size() == 1 ? decimal(arguments[0]) : std::nullopt;
+  const std::optional<u64> flags = arguments.size() == 1 ? parse_number(arguments[0]) : std::nullopt;
   if (!flags || *flags >> 32)
     refuse("taskstate -v", arguments, "a Task's m_stateFlags in decimal, such as 73728");
   for (const auto &[bit, name] : task_states)

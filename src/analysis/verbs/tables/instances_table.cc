@@ -51,15 +51,13 @@ public:
   }
 
 private:
+  // What the rows are sorted by, the largest first.
+  u64 rank(const ListedInstance &one) const {
+    return by_retained_ ? one.retained.value_or(0) : by_bytes_ ? one.bytes : 0;
+  }
   std::function<bool(const ListedInstance &, const ListedInstance &)> before() const {
     return [this](const ListedInstance &a, const ListedInstance &b) {
-      const u64 x = by_retained_ ? a.retained.value_or(0)
-                    : by_bytes_  ? a.bytes
-                                 : 0,
-                y = by_retained_ ? b.retained.value_or(0)
-                    : by_bytes_  ? b.bytes
-                                 : 0;
-      return x != y ? x > y : a.address < b.address;
+      return rank(a) != rank(b) ? rank(a) > rank(b) : a.address < b.address;
     };
   }
 
