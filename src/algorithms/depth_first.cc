@@ -182,7 +182,10 @@ private:
       if (const ObjectId to = references[list.at++]; !met_.test(to) && core_.is_followed(to))
         out = look_at(to, from);
     if (list.at < list.length) {
-      bring_in(references[list.at]);
+      // Written out: as a function of its own it costs the search a sixth of its time.
+      if (const ObjectId later = references[list.at]; !met_.test(later))
+        if (const u32 number = core_.number(later); number != CoreTargets::none)
+          core_.prefetch(number);
       here.semi = CoreTargets::of(list).target[1];
       open_.push({CoreTargets::in_list, 0, from});
     }
@@ -215,12 +218,6 @@ private:
     }
     core_.prefetch(number);
     return {static_cast<u32>(to), number, from};
-  }
-  void bring_in(ObjectId later) const {
-    if (met_.test(later))
-      return;
-    if (const u32 number = core_.number(later); number != CoreTargets::none)
-      core_.prefetch(number);
   }
   void open(ObjectId to, u32 from) {
     if (met_.test(to))

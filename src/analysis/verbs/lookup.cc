@@ -49,7 +49,7 @@ public:
       const std::string_view kind = meaning.kind;
       if (kind == "method" || kind == "code")
         if (const std::optional<DescribedMethod> method = search_.method_of(meaning.start))
-          one.token = token(Table::MethodDef, method->row);
+          one.token = token(dnheap::Table::MethodDef, method->row);
       found_.push_back(std::move(one));
       if (kind == "type")
         add_type(found_.size() - 1);
@@ -151,12 +151,12 @@ private:
 
   void add_method(const DescribedMethod &method) {
     found_.push_back({"method", method.type + "." + method.name, search_.file_name(method.module), 0, 0,
-                      token(Table::MethodDef, method.row)});
+                      token(dnheap::Table::MethodDef, method.row)});
   }
 
   // A row for each type with objects that is an instance of this one, or one without an address.
   void add_type(const DescribedType &type) {
-    const u32 wanted = token(Table::TypeDef, type.row);
+    const u32 wanted = token(dnheap::Table::TypeDef, type.row);
     const auto [first, end] = by_row().equal_range({type.module, type.row});
     if (first == end)
       found_.push_back({"type", type.name, search_.file_name(type.module), 0, 0, wanted});
@@ -170,7 +170,7 @@ private:
   void add_type(u64 found) {
     const Address method_table = found_[found].address;
     if (const std::optional<DescribedType> type = search_.type_of(method_table)) {
-      found_[found].token = token(Table::TypeDef, type->row);
+      found_[found].token = token(dnheap::Table::TypeDef, type->row);
       add_methods(*type);
     }
     add_base(method_table);
@@ -184,7 +184,7 @@ private:
       return;
     const std::optional<DescribedType> described = search_.type_of(type);
     found_.push_back({"type", runtime_.types().name(type), runtime_.types().assembly(type), type, 0,
-                      described ? token(Table::TypeDef, described->row) : 0});
+                      described ? token(dnheap::Table::TypeDef, described->row) : 0});
     add_base(type);
     add_context(type);
   }
@@ -206,13 +206,13 @@ private:
     if (!methods_.empty()) // of the first type alone: others are asked for by themselves
       return;
     for (const DescribedMethod &method : search_.methods_of(type, most_members))
-      methods_.push_back({token(Table::MethodDef, method.row), method.name, 0});
+      methods_.push_back({token(dnheap::Table::MethodDef, method.row), method.name, 0});
   }
 
   void add_types(Address module) {
     for (const DescribedType &type : search_.types_of(module, most_members - types_.size())) {
       const auto at = by_row().find({module, type.row});
-      types_.push_back({token(Table::TypeDef, type.row), type.name, at == by_row().end() ? 0 : at->second});
+      types_.push_back({token(dnheap::Table::TypeDef, type.row), type.name, at == by_row().end() ? 0 : at->second});
     }
   }
 
