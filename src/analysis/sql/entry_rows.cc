@@ -9,22 +9,18 @@ namespace dnheap {
 
 namespace {
 
-void tell_text(sqlite3_context *context, std::string_view text) {
-  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-void tell_address(sqlite3_context *context, Address address) {
+void set_address(sqlite3_context *context, Address address) {
   if (address)
-    sqlite3_result_int64(context, static_cast<sqlite3_int64>(address));
+    set_cell(context, address);
 }
 
-void tell_cell(sqlite3_context *context, const report::Cell &cell) {
+void set_value(sqlite3_context *context, const report::Cell &cell) {
   if (const auto text = cell.text())
-    tell_text(context, *text);
+    set_cell(context, *text);
   else if (const bool *truth = cell.get_if<bool>())
     sqlite3_result_int(context, *truth);
   else if (const u64 *number = cell.get_if<u64>())
-    sqlite3_result_int64(context, static_cast<sqlite3_int64>(*number));
+    set_cell(context, *number);
   else if (const i64 *signed_number = cell.get_if<i64>())
     sqlite3_result_int64(context, *signed_number);
   else if (const double *real = cell.get_if<double>())
@@ -56,14 +52,14 @@ public:
   bool at_end() const override { return is_end_; }
   i64 row_id() const override { return static_cast<i64>(position_); }
 
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     switch (column) {
-    case 0: return tell_address(context, collection_);
-    case 1: return void(sqlite3_result_int64(context, static_cast<sqlite3_int64>(position_)));
-    case 2: return tell_cell(context, values_.of(entry_.key, tables_.values()).value);
-    case 3: return tell_address(context, reader_.object_of(entry_.key));
-    case 4: return tell_cell(context, values_.of(entry_.value, tables_.values()).value);
-    default: return tell_address(context, reader_.object_of(entry_.value));
+    case 0: return set_address(context, collection_);
+    case 1: return set_cell(context, position_);
+    case 2: return set_value(context, values_.of(entry_.key, tables_.values()).value);
+    case 3: return set_address(context, reader_.object_of(entry_.key));
+    case 4: return set_value(context, values_.of(entry_.value, tables_.values()).value);
+    default: return set_address(context, reader_.object_of(entry_.value));
     }
   }
 

@@ -187,7 +187,7 @@ int next(sqlite3_vtab_cursor *cursor) {
 }
 int eof(sqlite3_vtab_cursor *cursor) { return static_cast<Cursor *>(cursor)->rows->at_end(); }
 int column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int number) {
-  return guarded(tables_of(cursor), [&] { static_cast<Cursor *>(cursor)->rows->tell(context, number); });
+  return guarded(tables_of(cursor), [&] { static_cast<Cursor *>(cursor)->rows->fill(context, number); });
 }
 int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out) {
   *out = static_cast<Cursor *>(cursor)->rows->row_id();

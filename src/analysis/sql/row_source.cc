@@ -14,12 +14,15 @@
 
 namespace dnheap {
 
-namespace {
-
-void tell(sqlite3_context *context, std::string_view text) {
+void set_cell(sqlite3_context *context, std::string_view text) {
   sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
-void tell(sqlite3_context *context, u64 number) { sqlite3_result_int64(context, static_cast<sqlite3_int64>(number)); }
+
+void set_cell(sqlite3_context *context, u64 number) {
+  sqlite3_result_int64(context, static_cast<sqlite3_int64>(number));
+}
+
+namespace {
 
 // Rows numbered from 0.
 class NumberedRows : public SqlRows {
@@ -87,16 +90,16 @@ protected:
 class Objects final : public ObjectRows {
 public:
   using ObjectRows::ObjectRows;
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     const ObjectRange *range = range_of(snapshot_.heap(), address_);
     switch (column) {
-    case 0: return dnheap::tell(context, address_);
+    case 0: return set_cell(context, address_);
     case 1:
-      return dnheap::tell(context, object_.type ? u64{static_cast<u32>(object_.id)} : u64{references_.types().size()});
-    case 2: return dnheap::tell(context, bytes());
-    case 3: return dnheap::tell(context, range ? align_up(bytes(), range->alignment) : bytes());
-    case 4: return dnheap::tell(context, std::string_view(range ? name_of(range->generation) : ""));
-    default: return dnheap::tell(context, u64{!tables_.roots().is_unreachable(address_)});
+      return set_cell(context, object_.type ? u64{static_cast<u32>(object_.id)} : u64{references_.types().size()});
+    case 2: return set_cell(context, bytes());
+    case 3: return set_cell(context, range ? align_up(bytes(), range->alignment) : bytes());
+    case 4: return set_cell(context, std::string_view(range ? name_of(range->generation) : ""));
+    default: return set_cell(context, u64{!tables_.roots().is_unreachable(address_)});
     }
   }
 };
@@ -104,14 +107,14 @@ public:
 class Strings final : public ObjectRows {
 public:
   explicit Strings(HeapTables &tables) : ObjectRows(tables), type_(string_type(tables.types())) {}
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     if (column == 0)
-      return dnheap::tell(context, address_);
+      return set_cell(context, address_);
     if (column == 1) {
       if (const std::optional<u32> length = string_length(snapshot_.runtime(), address_))
-        dnheap::tell(context, u64{*length});
+        set_cell(context, u64{*length});
     } else if (tables_.values()) {
-      dnheap::tell(context, exported_text(snapshot_.runtime(), address_));
+      set_cell(context, exported_text(snapshot_.runtime(), address_));
     }
   }
 
@@ -127,20 +130,20 @@ public:
     for (u32 i = 0; i < holding.owner_count(); ++i)
       owners_.push_back(holding.owner(OwnerId{i}).name);
   }
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     const TreePlace at = *tree_.place(ObjectId(static_cast<u32>(at_))), above = tree_.parent(at);
     switch (column) {
-    case 0: return dnheap::tell(context, address_);
+    case 0: return set_cell(context, address_);
     case 1:
       if (const std::optional<ObjectId> object = tree_.object(above))
-        dnheap::tell(context, index_.address(*object));
+        set_cell(context, index_.address(*object));
       return;
     case 2:
       if (const std::optional<OwnerId> owner = owner_places_.above(at))
-        dnheap::tell(context, owners_[static_cast<u32>(*owner)]);
+        set_cell(context, owners_[static_cast<u32>(*owner)]);
       return;
-    case 3: return dnheap::tell(context, tree_.retained(at).bytes);
-    default: return dnheap::tell(context, tree_.retained(at).objects);
+    case 3: return set_cell(context, tree_.retained(at).bytes);
+    default: return set_cell(context, tree_.retained(at).objects);
     }
   }
 
@@ -183,15 +186,15 @@ public:
   bool at_end() const override { return place_ >= found_.size(); }
   // A row has the same id however it was found: SQLite merges the results of two look-ups (a or b) by it.
   i64 row_id() const override { return static_cast<i64>(u64{source_number_} << 32 | found_[place_].nth); }
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     const Found &here = found_[place_];
     switch (column) {
-    case 0: return dnheap::tell(context, source_);
-    case 1: return dnheap::tell(context, index_.address(here.target));
-    case 2: return dnheap::tell(context, names_.texts()[here.name.text]);
+    case 0: return set_cell(context, source_);
+    case 1: return set_cell(context, index_.address(here.target));
+    case 2: return set_cell(context, names_.texts()[here.name.text]);
     default:
       if (here.name.element)
-        dnheap::tell(context, *here.name.element);
+        set_cell(context, *here.name.element);
     }
   }
 
@@ -289,16 +292,16 @@ public:
     end_ = at != rows_.end() && static_cast<i64>(at->id) == value ? at_ + 1 : at_;
   }
   bool at_end() const override { return at_ >= end_; }
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     const Row &row = rows_[at_];
     switch (column) {
-    case 0: return dnheap::tell(context, u64{row.id});
-    case 1: return dnheap::tell(context, tables_.snapshot().runtime().types().name(row.method_table));
-    case 2: return dnheap::tell(context, row.method_table);
-    case 3: return dnheap::tell(context, tables_.snapshot().runtime().types().assembly(row.method_table));
-    case 4: return dnheap::tell(context, row.sum.count);
-    case 5: return dnheap::tell(context, row.sum.bytes);
-    default: return dnheap::tell(context, row.sum.aligned_bytes);
+    case 0: return set_cell(context, u64{row.id});
+    case 1: return set_cell(context, tables_.snapshot().runtime().types().name(row.method_table));
+    case 2: return set_cell(context, row.method_table);
+    case 3: return set_cell(context, tables_.snapshot().runtime().types().assembly(row.method_table));
+    case 4: return set_cell(context, row.sum.count);
+    case 5: return set_cell(context, row.sum.bytes);
+    default: return set_cell(context, row.sum.aligned_bytes);
     }
   }
 
@@ -323,13 +326,13 @@ public:
           rows_.push_back({&owner, held.object});
   }
   bool at_end() const override { return at_ >= rows_.size(); }
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     const auto &[owner, object] = rows_[at_];
     if (column == 0)
-      return dnheap::tell(context, std::string_view(name_of(owner->kind)));
+      return set_cell(context, std::string_view(name_of(owner->kind)));
     if (column == 1)
-      return dnheap::tell(context, owner->name);
-    dnheap::tell(context, tables_.snapshot().index().address(object));
+      return set_cell(context, owner->name);
+    set_cell(context, tables_.snapshot().index().address(object));
   }
 
 private:
@@ -342,17 +345,17 @@ class OwnerRows final : public NumberedRows {
 public:
   explicit OwnerRows(HeapTables &tables) : lines_(tables.holding(false).owner_lines()) {}
   bool at_end() const override { return at_ >= lines_.size(); }
-  void tell(sqlite3_context *context, int column) override {
+  void fill(sqlite3_context *context, int column) override {
     const Holding::OwnerLine &line = lines_[at_];
     switch (column) {
-    case 0: return dnheap::tell(context, line.name);
-    case 1: return dnheap::tell(context, line.kind);
+    case 0: return set_cell(context, line.name);
+    case 1: return set_cell(context, line.kind);
     case 2:
       if (line.rank)
-        dnheap::tell(context, std::string_view(line.rank));
+        set_cell(context, std::string_view(line.rank));
       return;
-    case 3: return dnheap::tell(context, line.retained.bytes);
-    default: return dnheap::tell(context, line.retained.objects);
+    case 3: return set_cell(context, line.retained.bytes);
+    default: return set_cell(context, line.retained.objects);
     }
   }
 
@@ -375,8 +378,8 @@ public:
              {"pointer_size", std::to_string(target.format().pointer_size)}};
   }
   bool at_end() const override { return at_ >= rows_.size(); }
-  void tell(sqlite3_context *context, int column) override {
-    dnheap::tell(context, column ? rows_[at_].second : rows_[at_].first);
+  void fill(sqlite3_context *context, int column) override {
+    set_cell(context, column ? rows_[at_].second : rows_[at_].first);
   }
 
 private:

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 struct sqlite3_context;
 
@@ -17,7 +18,8 @@ public:
   virtual void begin(int column, i64 value) = 0;
   virtual void next() = 0;
   virtual bool at_end() const = 0;
-  virtual void tell(sqlite3_context *context, int column) = 0;
+  // Sets the value of a column in the present row; a column that is not set is null.
+  virtual void fill(sqlite3_context *context, int column) = 0;
   virtual i64 row_id() const = 0;
 };
 
@@ -28,6 +30,9 @@ struct SqlTable {
   bool needs_look_up = false; // has no rows but for a value of the first column
   std::unique_ptr<SqlRows> (*rows)(HeapTables &tables) = nullptr;
 };
+
+void set_cell(sqlite3_context *context, std::string_view text);
+void set_cell(sqlite3_context *context, u64 number);
 
 std::unique_ptr<SqlRows> rows_of_types(HeapTables &tables);
 std::unique_ptr<SqlRows> rows_of_objects(HeapTables &tables);
