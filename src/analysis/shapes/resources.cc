@@ -79,6 +79,43 @@ bool have_ages(std::span<const ResourceKind> kinds) {
   return std::ranges::any_of(kinds, [](const ResourceKind &kind) { return kind.start != nullptr; });
 }
 
+void add_start(u64 start, ProcessClock &clock, ResourceGroup &to) {
+  clock.saw(ProcessClock::Clock::ticks, start); // the newest one may be the newest time in the heap
+  if (start && (!to.first_start || start < to.first_start))
+    to.first_start = start;
+}
+
+// Sums up all objects of these types. Counts those whose state is unknown by type. `clock`: null: no type has a start.
+ResourceGroups groups_of(const Snapshot &snapshot, const std::map<Address, const ResourceKind *> &types,
+                         ProcessClock *clock, std::map<std::string, u64> &unknown) {
+  const Runtime &runtime = snapshot.runtime();
+  std::vector<Address> wanted;
+  for (const auto &[mt, kind] : types)
+    wanted.push_back(mt);
+  const std::vector<TypedObject> objects = objects_of(snapshot, wanted);
+  FieldReader fields(runtime);
+  const std::vector<HeldObject> asked = worth_their_size(snapshot, objects);
+  HeldBy holders(snapshot, asked);
+  ResourceGroups groups;
+  for (u64 i = 0; i < objects.size(); ++i) {
+    if (i % 1024 == 0)
+      snapshot.watch().check();
+    const TypedObject &object = objects[i];
+    const ResourceKind &kind = *types.at(object.method_table);
+    const std::string &type = runtime.types().name(object.method_table);
+    const std::optional<std::string> state = kind.state ? kind.state(fields, runtime, object.address) : "";
+    if (!state)
+      ++unknown[type];
+    ResourceGroup &group = groups[{type, state.value_or(""), holders.of(object.address)}];
+    if (group.count++ == 0)
+      group.example = object.address;
+    group.bytes += asked[i].bytes;
+    if (kind.start)
+      add_start(kind.start(fields, object.address), *clock, group);
+  }
+  return groups;
+}
+
 } // namespace
 
 void add_unknown_states(const std::map<std::string, u64> &unknown, report::Answer &answer) {
@@ -109,40 +146,11 @@ std::optional<std::string> disposed_state(FieldReader &fields, const Runtime &, 
 
 void add_resources(const Snapshot &snapshot, const char *table, std::span<const ResourceKind> kinds,
                    report::Answer &answer) {
-  const Runtime &runtime = snapshot.runtime();
-  const std::map<Address, const ResourceKind *> types = types_of(snapshot, kinds);
-  std::vector<Address> wanted;
-  for (const auto &[mt, kind] : types)
-    wanted.push_back(mt);
-  const std::vector<TypedObject> objects = objects_of(snapshot, wanted);
-  FieldReader fields(runtime);
-  const std::vector<HeldObject> asked = worth_their_size(snapshot, objects);
-  HeldBy holders(snapshot, asked);
   std::optional<ProcessClock> clock;
   if (have_ages(kinds))
     clock.emplace(snapshot);
-  ResourceGroups groups;
   std::map<std::string, u64> unknown;
-  for (u64 i = 0; i < objects.size(); ++i) {
-    if (i % 1024 == 0)
-      snapshot.watch().check();
-    const TypedObject &object = objects[i];
-    const std::string &type = runtime.types().name(object.method_table);
-    const StateFunction state_of = types.at(object.method_table)->state;
-    const std::optional<std::string> state = state_of ? state_of(fields, runtime, object.address) : "";
-    if (!state)
-      ++unknown[type];
-    ResourceGroup &group = groups[{type, state.value_or(""), holders.of(object.address)}];
-    if (group.count++ == 0)
-      group.example = object.address;
-    group.bytes += asked[i].bytes;
-    if (const StartFunction start_of = types.at(object.method_table)->start) {
-      const u64 start = start_of(fields, object.address);
-      clock->saw(ProcessClock::Clock::ticks, start); // the newest one may be the newest time in the heap
-      if (start && (!group.first_start || start < group.first_start))
-        group.first_start = start;
-    }
-  }
+  const ResourceGroups groups = groups_of(snapshot, types_of(snapshot, kinds), clock ? &*clock : nullptr, unknown);
   answer.tables.push_back(resources_table(table, groups, clock ? &*clock : nullptr));
   add_unknown_states(unknown, answer);
   const auto most = std::max_element(groups.begin(), groups.end(),

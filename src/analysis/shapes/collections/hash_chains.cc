@@ -42,6 +42,18 @@ std::optional<EntryShape> entry_shape(const Runtime &runtime, FieldReader &field
   return out;
 }
 
+// `places`: bucket and hash code of each entry, sorted.
+void add_chains(const std::vector<u64> &places, HashChains &to) {
+  to.entries = places.size();
+  u64 chain = 0;
+  for (u64 i = 0; i < places.size(); ++i) {
+    chain = i && places[i] >> 32 == places[i - 1] >> 32 ? chain + 1 : 1;
+    to.codes += i == 0 || places[i] != places[i - 1];
+    to.steps += chain;
+    to.longest = std::max(to.longest, chain);
+  }
+}
+
 } // namespace
 
 std::optional<HashChains> hash_chains(const Runtime &runtime, FieldReader &fields, Address table, u64 least) {
@@ -70,14 +82,7 @@ std::optional<HashChains> hash_chains(const Runtime &runtime, FieldReader &field
       out.key = fields.memory().try_pointer(at + *shape->key).value_or(0);
   }
   std::ranges::sort(places);
-  out.entries = places.size();
-  u64 chain = 0;
-  for (u64 i = 0; i < places.size(); ++i) {
-    chain = i && places[i] >> 32 == places[i - 1] >> 32 ? chain + 1 : 1;
-    out.codes += i == 0 || places[i] != places[i - 1];
-    out.steps += chain;
-    out.longest = std::max(out.longest, chain);
-  }
+  add_chains(places, out);
   return out.entries < least ? std::nullopt : std::optional(out);
 }
 
