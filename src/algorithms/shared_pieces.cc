@@ -1,8 +1,10 @@
 #include "algorithms/shared_pieces.h"
 
+#include "base/count_bits.h"
 #include "base/parallel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 namespace dnheap {
@@ -14,28 +16,56 @@ void sort_out(std::vector<u64> &links) {
   links.erase(std::unique(links.begin(), links.end()), links.end());
 }
 
-// The children of the virtual root, by place: pieces have their numbers, owners follow.
+std::vector<u64> united(const std::vector<u64> &a, const std::vector<u64> &b) {
+  std::vector<u64> out;
+  out.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+
+// Sorts the parts in parallel, and merges them two by two.
+std::vector<u64> unite(std::vector<std::vector<u64>> &parts, unsigned threads) {
+  parallel_for(parts.size(), threads, [&](u64 i, unsigned) { sort_out(parts[i]); });
+  for (u64 step = 1; step < parts.size(); step *= 2)
+    for (u64 i = 0; i + step < parts.size(); i += 2 * step) {
+      parts[i] = united(parts[i], parts[i + step]);
+      parts[i + step] = {};
+    }
+  return std::move(parts[0]);
+}
+
+// The children of the virtual root: pieces have their numbers, owners follow. A bit per place and the count of bits
+// before each word find the child above a place by one look, since children are many where everything is shared.
 class Tops {
 public:
-  Tops(const DominatorTree &tree, u32 pieces) : tree_(tree) {
+  Tops(const DominatorTree &tree, u32 pieces)
+      : tree_(tree), is_top_(static_cast<u32>(tree.end(TreePlace{0}))), before_(is_top_.words().size()) {
     u32 piece = 0;
     tree.for_each_child(TreePlace{0}, [&](TreePlace at) {
       const std::optional<OwnerId> owner = tree.owner(at);
-      tops_.emplace_back(at, owner ? pieces + static_cast<u32>(*owner) : piece++);
+      is_top_.set(static_cast<u32>(at));
+      numbers_.push_back(owner ? pieces + static_cast<u32>(*owner) : piece++);
     });
+    u32 count = 0;
+    for (u64 i = 0; i < before_.size(); ++i) {
+      before_[i] = count;
+      count += static_cast<u32>(count_bits(is_top_.words()[i]));
+    }
   }
   // Returns the child that the object lies below; nullopt if nothing reaches the object.
   std::optional<u32> of(ObjectId object) const {
     const std::optional<TreePlace> place = tree_.place(object);
     if (!place)
       return std::nullopt;
-    const auto after = std::upper_bound(tops_.begin(), tops_.end(), std::pair(*place, ~u32{0}));
-    return std::prev(after)->second;
+    const u32 at = static_cast<u32>(*place);
+    const u64 up_to = is_top_.words()[at / 64] << (63 - at % 64);
+    return numbers_[before_[at / 64] + static_cast<u32>(count_bits(up_to)) - 1];
   }
 
 private:
   const DominatorTree &tree_;
-  std::vector<std::pair<TreePlace, u32>> tops_;
+  ObjectBits is_top_;
+  std::vector<u32> before_, numbers_;
 };
 
 } // namespace
@@ -79,19 +109,16 @@ SharedPieces::Links SharedPieces::links_of(const DominatorTree &tree, const Edge
       limits[worker] = std::max<u64>(limits[worker], 2 * links.size());
     }
   });
-  std::vector<u64> all;
-  for (std::vector<u64> &part : found) {
-    all.insert(all.end(), part.begin(), part.end());
-    part = {};
-  }
+  found.emplace_back();
   for (const std::span<const OwnedRoot> roots : {owners.roots, owners.hubs})
     for (const OwnedRoot &root : roots)
       if (static_cast<u64>(root.object) < edges.objects() && static_cast<u32>(root.owner) < owners.count &&
           is_piece.test(root.object))
-        all.push_back(link(pieces + static_cast<u32>(root.owner), *tops.of(root.object)));
-  sort_out(all);
+        found.back().push_back(link(pieces + static_cast<u32>(root.owner), *tops.of(root.object)));
+  const std::vector<u64> all = unite(found, threads);
   Links out;
   out.first.resize(u64{pieces} + owners.count + 1);
+  out.targets.reserve(all.size());
   for (u64 one : all) {
     ++out.first[(one >> 32) + 1];
     out.targets.push_back(static_cast<u32>(one));
