@@ -40,11 +40,11 @@ void CrossEdges::Writer::add(u32 target, u32 source) {
   chunk->target[chunk->used++] = static_cast<u16>(target);
 }
 
-// Sorts one thread's part. References wait in two short queues: while the numbers of their targets are prefetched, and
-// those to later vertices while the least sources of these are.
+// Sorts one thread's part. References wait in a short queue while the numbers of their targets are prefetched.
 class CrossEdges::Sorter {
 public:
-  Sorter(DepthFirst &search, Writer &writer) : search_(search), writer_(writer) {}
+  Sorter(DepthFirst &search, LargeArray<u8> &few_leaves, Writer &writer)
+      : search_(search), few_leaves_(few_leaves), writer_(writer) {}
 
   // The vertices [begin, end) belong to one rank. Earlier ranks take precedence over it; a reference to a later rank
   // leads to a hub.
@@ -54,102 +54,79 @@ public:
     rank_begin_ = begin;
     rank_end_ = end;
   }
-  // Returns whether the target is left out.
-  bool sort_out(ObjectId target, u32 source) {
-    if (search_.left_out.test(target))
-      return true;
-    __builtin_prefetch(&search_.number[static_cast<u32>(target)]);
-    if (numbers_.is_full())
-      take_oldest();
-    numbers_.put({static_cast<u32>(target), source});
-    return false;
+  // `links` is null unless the source is a link itself.
+  void sort_out(std::span<const ObjectId> targets, u32 source, const ObjectBits *links) {
+    u64 leaves = 0;
+    for (ObjectId target : targets) {
+      if (search_.settled.test(target)) {
+        leaves += search_.left_out.test(target);
+      } else if (!links || !links->test(target)) [[likely]] {
+        __builtin_prefetch(&search_.number[static_cast<u32>(target)]);
+        if (end_ - begin_ == waiting_.size())
+          take_oldest();
+        waiting_[end_++ % waiting_.size()] = {static_cast<u32>(target), source};
+      }
+    }
+    few_leaves_[source] = static_cast<u8>(std::min<u64>(leaves, 255));
   }
   void drain() {
-    while (!numbers_.is_empty())
+    while (begin_ != end_)
       take_oldest();
-    while (!later_.is_empty())
-      lower_oldest();
   }
 
 private:
   struct Waiting {
     u32 target, source;
   };
-  struct Queue {
-    bool is_empty() const { return begin == end; }
-    bool is_full() const { return end - begin == waiting.size(); }
-    void put(Waiting one) { waiting[end++ % waiting.size()] = one; }
-    Waiting take() { return waiting[begin++ % waiting.size()]; }
-
-    std::array<Waiting, 32> waiting;
-    u64 begin = 0, end = 0;
-  };
-
   void take_oldest() {
-    const Waiting reference = numbers_.take();
+    const Waiting reference = waiting_[begin_++ % waiting_.size()];
     const u32 number = search_.number[reference.target];
     if (number > reference.source) {
-      // The next vertex was reached from this one.
-      if (number < rank_end_ && number != reference.source + 1)
-        lower_later(number, reference.source);
+      if (number < rank_end_)
+        lower(search_.vertex[number].semi, reference.source);
     } else if (number < reference.source && number >= rank_begin_) {
       writer_.add(number, reference.source);
     }
   }
-  void lower_later(u32 number, u32 source) {
-    __builtin_prefetch(&search_.least[number]);
-    if (later_.is_full())
-      lower_oldest();
-    later_.put({number, source});
-  }
-  void lower_oldest() {
-    const Waiting reference = later_.take();
-    lower(search_.least[reference.target], reference.source);
-  }
 
   DepthFirst &search_;
+  LargeArray<u8> &few_leaves_;
   Writer &writer_;
   u32 rank_begin_ = 0, rank_end_ = 0;
-  Queue numbers_, later_; // targets: ObjectIds, numbers of vertices
+  std::array<Waiting, 32> waiting_;
+  u64 begin_ = 0, end_ = 0;
 };
 
-CrossEdges::CrossEdges(const RootsByOwner &roots, DepthFirst &search, unsigned threads, const Watch &watch)
+CrossEdges::CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search,
+                       unsigned threads, const Watch &watch)
     : few_leaves(search.vertices), vertices_(search.vertices),
       buckets_((search.vertices + (bucket_size - 1)) >> bucket_bits), writers_(std::max(threads, 1u)) {
   Timer timer(watch, "cross edges");
   for (Writer &writer : writers_)
     writer.lists.resize(buckets_);
+  u64 objects = edges.objects();
   parallel_for_parts(vertices_, vertices_at_once, threads, [&](u64 begin, u64 end, unsigned worker) {
     watch.check();
-    Sorter sorter(search, writers_[worker]);
+    Sorter sorter(search, few_leaves, writers_[worker]);
     const std::vector<u32> &ends = search.rank_ends;
     auto rank_end = std::upper_bound(ends.begin(), ends.end(), begin);
-    auto owner = std::lower_bound(search.owner_vertices.begin(), search.owner_vertices.end(), begin);
     for (u64 v = begin; v < end; ++v) {
       while (v >= *rank_end)
         ++rank_end;
       sorter.set_rank(rank_end == ends.begin() ? 1 : *std::prev(rank_end), *rank_end);
-      if (v + ahead < end)
-        search.core.prefetch(search.vertex[v + ahead].targets());
-      u64 leaves = 0;
-      search.core.for_each_of(search.vertex[v].targets(),
-                              [&](ObjectId target) { leaves += sorter.sort_out(target, static_cast<u32>(v)); });
-      few_leaves[v] = static_cast<u8>(std::min<u64>(leaves, 255));
-      if (owner != search.owner_vertices.end() && *owner == v) {
-        const u32 number = static_cast<u32>(owner++ - search.owner_vertices.begin());
-        few_leaves[v] = sort_out_roots(roots.of(number), static_cast<u32>(v), sorter);
-      }
+      if (v + 2 * ahead < end && search.object[v + 2 * ahead] < objects)
+        edges.prefetch(search.object[v + 2 * ahead]);
+      if (v + ahead < end && search.object[v + ahead] < objects)
+        edges.prefetch_targets(search.object[v + ahead]);
+      u32 object = search.object[v];
+      if (object < objects)
+        sorter.sort_out(edges.of(ObjectId{object}), static_cast<u32>(v),
+                        owners.links && owners.links->test(u64{object}) ? owners.links : nullptr);
+      else if (object < objects + owners.count)
+        sorter.sort_out(roots.of(static_cast<u32>(object - objects)), static_cast<u32>(v), nullptr);
     }
     sorter.drain();
   });
-}
-
-// Returns how many left-out objects there are, at most 255.
-u8 CrossEdges::sort_out_roots(std::span<const ObjectId> roots, u32 owner, Sorter &sorter) {
-  u64 leaves = 0;
-  for (ObjectId root : roots)
-    leaves += sorter.sort_out(root, owner);
-  return static_cast<u8>(std::min<u64>(leaves, 255));
 }
 
 void CrossEdges::sort(u32 bucket, Sorted &out) const {

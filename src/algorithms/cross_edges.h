@@ -14,9 +14,10 @@ public:
   static constexpr u32 bucket_bits = 16;
   static constexpr u32 bucket_size = 1u << bucket_bits;
 
-  // Lowers each DepthFirst::least to the least source. Counts in few_leaves how many left-out objects each vertex
-  // refers to (255 = 255 or more).
-  CrossEdges(const RootsByOwner &roots, DepthFirst &search, unsigned threads, const Watch &watch);
+  // Lowers each Vertex::semi of `search` to the least source. Counts in few_leaves how many left-out objects each
+  // vertex refers to (255 = 255 or more). Ignores references to fanned-out objects.
+  CrossEdges(const Edges &edges, const Owners &owners, const RootsByOwner &roots, DepthFirst &search, unsigned threads,
+             const Watch &watch);
 
   // Sources by target, in descending order of targets: the sources of target end - 1 - i are sources[first[i]] to
   // sources[first[i + 1]].
@@ -48,7 +49,6 @@ private:
     Chunk *take();
   };
   class Sorter;
-  static u8 sort_out_roots(std::span<const ObjectId> roots, u32 owner, Sorter &sorter);
 
   u32 vertices_, buckets_;
   std::vector<Writer> writers_;

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-#include <array>
 #include <atomic>
 #include <unordered_map>
 
@@ -11,7 +10,6 @@ namespace dnheap {
 namespace {
 
 constexpr u64 chunk = u64{1} << 20;       // edges handed out to a thread at once
-constexpr u32 ahead = 24;                 // prefetch distance
 constexpr u64 object_part = u64{1} << 18; // objects per part, in whole words of bits
 
 // Two bits per object. Both are set for objects that have references of their own. For other objects the low bit means
@@ -62,53 +60,11 @@ u64 find_left_out(const Edges &edges, const RootsByOwner &roots, unsigned thread
   return count;
 }
 
-// The references that a search still has to follow, in blocks, as there may be hundreds of millions.
-class OpenReferences {
-public:
-  struct Reference {
-    u32 to;     // ObjectId; CoreTargets::in_list: the next ones of the vertex's long list
-    u32 number; // in the core; CoreTargets::none for an object without references
-    u32 from;   // DepthFirstNumber
-  };
-
-  OpenReferences() { blocks_.emplace_back(block_size), at_ = begin_ = blocks_.back().begin(); }
-  bool empty() const { return at_ == begin_ && below_ == 0; }
-  void push(const Reference &reference) {
-    if (at_ == begin_ + block_size) [[unlikely]]
-      go_to(++below_, 0);
-    *at_++ = reference;
-  }
-  Reference pop() {
-    if (at_ == begin_) [[unlikely]]
-      go_to(--below_, block_size);
-    return *--at_;
-  }
-
-private:
-  static constexpr u64 block_size = u64{1} << 17; // 1.5 MiB
-
-  void go_to(u64 block, u64 at) {
-    if (block == blocks_.size())
-      blocks_.emplace_back(block_size);
-    if (block + 2 < blocks_.size()) // one empty block stays
-      blocks_.pop_back();
-    begin_ = blocks_[block].begin();
-    at_ = begin_ + at;
-  }
-
-  std::vector<LargeArray<Reference>> blocks_;
-  Reference *begin_, *at_; // of the top block
-  u64 below_ = 0;          // full blocks
-};
-
-// References are looked at when they are taken back: of several to one object the last one that was put there wins, and
-// they are put there in reverse. So the order is that of a search that goes down at each reference.
 class Search {
 public:
-  Search(DepthFirst &out, const Watch &watch) : core_(out.core), out_(out), watch_(watch), met_(out.objects) {
-    const bool any_closed = out.fanned_out.from != no_object;
-    for (u64 i = 0; i < met_.words().size(); ++i)
-      met_.words()[i] = out.left_out.words()[i] | (any_closed ? out.fanned_out.closed.words()[i] : 0);
+  Search(const Edges &edges, const ObjectBits *links, DepthFirst &out, const Watch &watch)
+      : edges_(edges), links_(links), fanned_out_(out.fanned_out), out_(out), watch_(watch), met_(edges.objects()) {
+    std::copy(out.settled.words().begin(), out.settled.words().end(), met_.words().begin());
   }
 
   // Keeps the search from entering the object until let_through() is called.
@@ -121,123 +77,94 @@ public:
       met_.reset(object);
   }
 
-  u32 add(u32 parent, const CoreTargets &targets) {
+  u32 add(u32 object, u32 parent) {
     u32 v = out_.vertices++;
-    out_.vertex[v] = {parent, targets.target[0], targets.target[1], targets.target[2]};
+    out_.object[v] = object;
+    out_.vertex[v] = {parent, 0, parent, 0};
     return v;
   }
 
   void run(ObjectId start, u32 owner) {
-    Reference next{static_cast<u32>(start), core_.number(start), owner};
-    for (;;) {
+    if (met_.test(start))
+      return;
+    u32 v = enter(start, owner);
+    while (v != owner) {
       if (++steps_ % 0x10000 == 0)
         watch_.check();
-      if (next.to == CoreTargets::in_list)
-        next = go_on(next.from);
-      else if (next.to != CoreTargets::none && !met_.test(u64{next.to}))
-        next = enter(next);
-      else if (!open_.empty())
-        next = open_.pop();
-      else
-        return;
+      v = meet_next() ? descend(v) : leave(v);
     }
   }
 
 private:
-  using Reference = OpenReferences::Reference;
-  static constexpr Reference nothing{CoreTargets::none, 0, 0};
-
-  // These return the reference to follow next, before those that are open.
-  Reference enter(const Reference &here) {
-    if (here.number == CoreTargets::none) {
-      enter_leaf(ObjectId{here.to}, here.from);
-      return nothing;
+  // Advances in the references of the current vertex. Returns true at an object not yet reached.
+  bool meet_next() {
+    while (at_ != end_) {
+      found_ = *at_++;
+      if (at_ + ahead < end_)
+        edges_.prefetch(static_cast<u32>(at_[ahead]));
+      if (!met_.test(found_) && !(is_link_ && links_->test(found_)))
+        return true;
+      if (fans_out_ && fanned_out_.objects.test(found_) && !fanned_out_.closed.test(found_) &&
+          !out_.number[static_cast<u32>(found_)])
+        return true;
     }
-    met_.set(u64{here.to});
-    CoreObject &object = core_[here.number];
-    const u32 v = add(here.from, object.targets);
-    object.met_as = v;
-    return object.targets.is_list() ? go_on(v) : go_on(object.targets, v);
+    return false;
   }
-  Reference go_on(const CoreTargets &targets, u32 from) {
-    Reference out = nothing;
-    u32 first = 0;
-    while (first < 3 && out.to == CoreTargets::none)
-      if (const u32 target = targets.target[first++]; target != CoreTargets::none)
-        out = look_at(ObjectId{target}, from);
-    for (u32 i = 3; i-- > first;)
-      if (const u32 target = targets.target[i]; target != CoreTargets::none)
-        open(ObjectId{target}, from);
-    return out;
+  u32 enter(ObjectId object, u32 parent) {
+    met_.set(object);
+    u32 v = add(static_cast<u32>(object), parent);
+    out_.number[static_cast<u32>(object)] = v;
+    is_link_ = links_ && links_->test(object);
+    fans_out_ = object == fanned_out_.from;
+    if (fans_out_)
+      fanning_ = v;
+    std::span<const ObjectId> targets = edges_.of(object);
+    at_ = targets.data();
+    end_ = at_ + targets.size();
+    for (i64 i = 0; i < std::min<i64>(ahead, end_ - at_); ++i)
+      if (!met_.test(at_[i]))
+        edges_.prefetch(static_cast<u32>(at_[i]));
+    return v;
   }
-  // Lists give out one reference at a time: most lead to what was met by the time when it is their turn.
-  Reference go_on(u32 from) {
-    Vertex &here = out_.vertex[from];
-    if (here.targets().is_in_edges())
-      return go_on_in_edges(from, here.targets());
-    CoreTargets::List list = here.targets().list();
-    const std::span<const ObjectId> references = core_.references(list);
-    Reference out = nothing;
-    while (list.at < list.length && out.to == CoreTargets::none)
-      if (const ObjectId to = references[list.at++]; !met_.test(to) && core_.is_followed(to))
-        out = look_at(to, from);
-    if (list.at < list.length) {
-      // Written out, since a call per reference shows in the time of the search.
-      if (const ObjectId later = references[list.at]; !met_.test(later))
-        if (const u32 number = core_.number(later); number != CoreTargets::none)
-          core_.prefetch(number);
-      here.semi = CoreTargets::of(list).target[1];
-      open_.push({CoreTargets::in_list, 0, from});
+  u32 descend(u32 v) {
+    u64 cursor = static_cast<u64>(at_ - edges_.targets.data());
+    u64 left = static_cast<u64>(end_ - at_);
+    Vertex &vertex = out_.vertex[v];
+    vertex.parent = static_cast<u32>(cursor);
+    vertex.semi = static_cast<u32>(cursor >> 32) | (is_link_ ? link_flag : 0);
+    vertex.dominator = static_cast<u32>(std::min<u64>(left, many));
+    if (at_ != end_ && !met_.test(*at_)) { // true once everything below the array is done
+      edges_.prefetch_targets(static_cast<u32>(*at_));
+      __builtin_prefetch(&out_.number[static_cast<u32>(*at_)], 1);
     }
-    return out;
+    return enter(found_, v);
   }
-  Reference go_on_in_edges(u32 from, const CoreTargets &list) {
-    std::array<ObjectId, CoreGraph::at_once> some;
-    u32 count = 0;
-    Reference out = nothing;
-    auto take = [&](ObjectId to) {
-      if (out.to == CoreTargets::none)
-        out = look_at(to, from);
-      else
-        some[count++] = to;
-    };
-    if (core_.next_in_edges(list, take))
-      open_.push({CoreTargets::in_list, 0, from});
-    while (count > 0)
-      open(some[--count], from);
-    return out;
-  }
-  // Enters an object without references at once. Returns the reference if the object was not met and has some.
-  Reference look_at(ObjectId to, u32 from) {
-    if (met_.test(to))
-      return nothing;
-    const u32 number = core_.number(to);
-    if (number == CoreTargets::none) {
-      enter_leaf(to, from);
-      return nothing;
-    }
-    core_.prefetch(number);
-    return {static_cast<u32>(to), number, from};
-  }
-  void open(ObjectId to, u32 from) {
-    if (met_.test(to))
-      return;
-    const u32 number = core_.number(to);
-    if (number != CoreTargets::none)
-      core_.prefetch(number);
-    open_.push({static_cast<u32>(to), number, from});
-  }
-  void enter_leaf(ObjectId to, u32 from) {
-    met_.set(to);
-    out_.number[static_cast<u32>(to)] = add(from, {});
+  u32 leave(u32 v) {
+    u32 parent = out_.vertex[v].ancestor;
+    out_.vertex[v] = {parent, 0, parent, 0};
+    const Vertex &up = out_.vertex[parent];
+    is_link_ = up.semi & link_flag;
+    fans_out_ = parent == fanning_;
+    u64 cursor = up.parent | u64{up.semi & ~link_flag} << 32;
+    at_ = edges_.targets.data() + cursor;
+    end_ =
+        up.dominator == many ? edges_.targets.data() + edges_.begin(u64{out_.object[parent]} + 1) : at_ + up.dominator;
+    return parent;
   }
 
-  CoreGraph &core_;
+  static constexpr u32 many = ~u32{0}, link_flag = u32{1} << 31; // the cursor is far below 2^63
+  static constexpr i64 ahead = 8;
+  const Edges &edges_;
+  const ObjectBits *const links_;
+  const FannedOut &fanned_out_;
   DepthFirst &out_;
   const Watch &watch_;
   ObjectBits met_;
-  OpenReferences open_;
-  std::unordered_map<u32, bool> held_; // true: it was met before
+  std::unordered_map<u32, bool> held_;            // true: it was settled or reached before
+  const ObjectId *at_ = nullptr, *end_ = nullptr; // references of the current vertex still to follow
+  bool is_link_ = false, fans_out_ = false;       // of the current vertex
+  u32 fanning_ = ~u32{0};                         // the vertex that fans out
+  ObjectId found_ = no_object;
   u64 steps_ = 0;
 };
 
@@ -263,23 +190,27 @@ RootsByOwner::RootsByOwner(const Owners &owners, u64 object_count) : first(u64{o
 
 DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOwner &roots, unsigned threads,
                        const Watch &watch) {
-  objects = edges.objects();
+  u64 objects = edges.objects();
   u64 most = objects + owners.count + 1;
   if (most > most_objects)
     throw Error("there are more than 4 billion objects and roots: the dominator tree can number no more");
   left_out = ObjectBits(objects);
-  u64 no_vertices = 0;
+  u64 leaves = 0;
   {
     Timer timer(watch, "single references");
-    no_vertices = find_left_out(edges, roots, threads, watch, left_out);
+    leaves = find_left_out(edges, roots, threads, watch, left_out);
   }
   fanned_out = find_fanned_out(edges, owners, roots, left_out, threads, watch);
-  core = CoreGraph(edges, left_out, &fanned_out, owners.links, threads, watch);
+  settled = ObjectBits(objects);
+  for (u64 i = 0; i < settled.words().size(); ++i)
+    settled.words()[i] = left_out.words()[i] | (fanned_out.from != no_object ? fanned_out.objects.words()[i] : 0);
+  leaves += fanned_out.closed_count;
   Timer timer(watch, "depth-first search");
   number = LargeArray<u32>(objects);
-  vertex = LargeArray<Vertex>(most - no_vertices - fanned_out.closed_count);
-  Search search(*this, watch);
-  search.add(0, {}); // the virtual root
+  object = LargeArray<u32>(most - leaves);
+  vertex = LargeArray<Vertex>(most - leaves);
+  Search search(edges, owners.links, *this, watch);
+  search.add(static_cast<u32>(most - 1), 0);
   for (const OwnedRoot &hub : owners.hubs)
     if (static_cast<u32>(hub.owner) < owners.count && static_cast<u32>(hub.object) < objects)
       search.hold_back(hub.object);
@@ -288,8 +219,7 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
   for (u32 owner = 0; owner < owners.count; ++owner) {
     for (; rank != ranks.end() && *rank <= owner; ++rank)
       rank_ends.push_back(vertices);
-    u32 v = search.add(0, {});
-    owner_vertices.push_back(v);
+    u32 v = search.add(static_cast<u32>(objects + owner), 0);
     for (const OwnedRoot &hub : owners.hubs)
       if (static_cast<u32>(hub.owner) == owner && static_cast<u32>(hub.object) < objects)
         search.let_through(hub.object);
@@ -297,31 +227,6 @@ DepthFirst::DepthFirst(const Edges &edges, const Owners &owners, const RootsByOw
       search.run(root, v);
   }
   rank_ends.push_back(vertices);
-  core.take_met_as(number, threads);
-  if (fanned_out.from != no_object)
-    fanning = number[static_cast<u32>(fanned_out.from)];
-  least = LargeArray<u32>(vertices);
-  parallel_for_parts(vertices, object_part, threads, [&](u64 begin, u64 end, unsigned) {
-    for (u64 v = begin; v < end; ++v)
-      least[v] = vertex[v].ancestor;
-  });
-}
-
-void DepthFirst::find_objects(unsigned threads) {
-  object = LargeArray<u32>(vertices);
-  object[0] = static_cast<u32>(objects + owner_vertices.size());
-  for (u64 i = 0; i < owner_vertices.size(); ++i)
-    object[owner_vertices[i]] = static_cast<u32>(objects + i);
-  parallel_for_parts(objects, object_part, threads, [&](u64 begin, u64 end, unsigned) {
-    for (u64 i = begin; i < end; ++i) {
-      if (i + ahead < objects)
-        __builtin_prefetch(&object[number[i + ahead]], 1);
-      if (const u32 v = number[i])
-        object[v] = static_cast<u32>(i);
-    }
-  });
-  core = {};
-  number = {};
 }
 
 } // namespace dnheap

@@ -53,7 +53,8 @@ class ClosedPlaces {
 public:
   ClosedPlaces(const Edges &edges, const DepthFirst &search, unsigned threads, const Watch &watch)
       : edges_(edges), search_(search) {
-    vertex_ = search.fanning;
+    const ObjectId from = search.fanned_out.from;
+    vertex_ = from != no_object ? search.number[static_cast<u32>(from)] : 0;
     if (vertex_ == 0)
       return;
     before_.resize((edges.objects() + sum_part - 1) / sum_part + 1);
@@ -140,11 +141,9 @@ DominatorTree::DominatorTree(const Edges &edges, const ObjectSizes &sizes, const
     DepthFirst search(edges, owners, roots, threads, watch);
     LargeArray<u8> few_leaves;
     {
-      CrossEdges cross_edges(roots, search, threads, watch);
-      search.find_objects(threads);
+      CrossEdges cross_edges(edges, owners, roots, search, threads, watch);
       solve_dominators(search, cross_edges, threads, watch);
       few_leaves = std::move(cross_edges.few_leaves);
-      search.least = {};
     }
     owner_place_.resize(owners.count);
     lay_out(edges, roots, search, few_leaves, threads, watch);
@@ -164,7 +163,7 @@ void DominatorTree::lay_out(const Edges &edges, const RootsByOwner &roots, Depth
   node_ = LargeArray<u32>(size);
   count_ = LargeArray<u32>(size);
   parent_ = LargeArray<u32>(size);
-  place_ = LargeArray<u32>(objects_);
+  place_ = std::move(search.number);
   auto lay_leaves = [&](std::span<const ObjectId> from, u32 at) { // puts them after the place `at`
     u32 leaf = at;
     for (ObjectId target : from)

@@ -13,7 +13,7 @@ u32 &depth(Vertex &v) { return v.semi; }    // in the dominator tree
 
 class Solver {
 public:
-  explicit Solver(DepthFirst &search) : vertex_(search.vertex.data()), least_(search.least.data()) {}
+  explicit Solver(DepthFirst &search) : vertex_(search.vertex.data()) {}
 
   // Finds the semidominators of one bucket's vertices, last vertex first.
   void solve(const CrossEdges::Sorted &edges) {
@@ -22,7 +22,7 @@ public:
     u64 total = edges.sources.size();
     u64 at = 0;
     for (u32 i = 0, v = edges.end; v-- > std::max(edges.begin, 1u); ++i) {
-      u32 semi = least_[v];
+      u32 semi = vertex_[v].semi;
       for (u64 end = edges.first[i + 1]; at < end; ++at) {
         if (at + 2 * ahead < total) {
           __builtin_prefetch(&vertex_[sources[at + 2 * ahead]]);
@@ -74,7 +74,6 @@ private:
   }
 
   Vertex *vertex_;
-  const u32 *least_; // the search's
   std::vector<u32> path_;
 };
 

@@ -62,7 +62,6 @@ std::vector<Visit> plain_order(const Graph &graph, const DepthFirst &search) {
 std::vector<Visit> order_of(const Graph &graph, unsigned threads) {
   const Owners owners = graph.owners();
   DepthFirst search(graph.edges(), owners, RootsByOwner(owners, graph.objects()), threads, {});
-  search.find_objects(threads);
   std::vector<Visit> out;
   for (u32 v = 0; v < search.vertices; ++v)
     out.push_back({search.object[v], search.vertex[v].ancestor});
@@ -114,40 +113,6 @@ TEST(DepthFirst, ReferencesThatWaitForTheEndOfAChain) {
   graph.owner_count = graph.precise_owners = 1;
   graph.root(0, 0);
   expect_plain_order(graph);
-}
-
-TEST(DepthFirst, ListsOfAllSizesFitIntoRecords) {
-  for (u64 begin : {u64{0}, u64{1} << 32, CoreTargets::list_begin_limit - 1})
-    for (u32 length : {4u, static_cast<u32>(CoreTargets::most_in_list)})
-      for (u32 at : {0u, length}) {
-        const CoreTargets targets = CoreTargets::of({begin, length, at});
-        EXPECT_TRUE(targets.is_list() && !targets.is_in_edges());
-        EXPECT_EQ(targets.list().begin, begin);
-        EXPECT_EQ(targets.list().length, length);
-        EXPECT_EQ(targets.list().at, at);
-      }
-}
-
-TEST(DepthFirst, RecordsAndListsHoldEveryReferenceOnce) {
-  for_all(1000, graphs(40, 300), [](const GraphCase &c) {
-    const Graph graph = with_wide_objects(c.graph, c.seed);
-    const Edges edges = graph.edges();
-    const ObjectBits none_left_out(graph.objects());
-    const FannedOut none_fanned_out;
-    for (unsigned threads : {1u, 3u}) {
-      CoreGraph core(edges, none_left_out, &none_fanned_out, nullptr, threads, {});
-      for (u32 i = 0, with_references = 0; i < graph.objects(); ++i) {
-        const std::span<const ObjectId> expected = edges.of(ObjectId{i});
-        ASSERT_EQ(core.contains(ObjectId{i}), !expected.empty());
-        if (expected.empty())
-          continue;
-        ASSERT_EQ(core.number(ObjectId{i}), with_references++);
-        std::vector<ObjectId> found;
-        core.for_each_of(core[core.number(ObjectId{i})].targets, [&](ObjectId target) { found.push_back(target); });
-        ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin(), expected.end())) << i;
-      }
-    }
-  });
 }
 
 } // namespace

@@ -6,8 +6,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr const char *own_passes[] = {"single references", "fanned out", "core graph",     "depth-first search",
-                                      "cross edges",       "dominators", "dominator tree", "retained sizes"};
+constexpr const char *own_passes[] = {"single references", "fanned out",     "depth-first search", "cross edges",
+                                      "dominators",        "dominator tree", "retained sizes"};
 
 } // namespace
 
