@@ -1,4 +1,5 @@
-// Finds all objects of some types by one parallel walk of the heap: 16 bytes for each, in order of addresses.
+// Finds all objects of some types, by the graph if there is one, else by one parallel walk of the heap: 16 bytes for
+// each, in order of addresses.
 // Snapshot::tally() lists the types; asking for many types costs no more than asking for one. Throws Error,
 // Interrupted.
 #pragma once
