@@ -1,11 +1,10 @@
 // SharedPieces: the children of the dominator tree's virtual root that are no owners: objects that several owners
-// share, each a piece with everything it retains, and the exact set of its owners. A reference from one subtree to
-// another can only lead to a piece, so it is enough to search among pieces: one parallel pass over all edges, then a
-// search from each owner over the pieces of its rank that no earlier rank reached. Costs 8 bytes per reference to a
-// piece and 32 per piece. The searches stop after `most_steps`; is_complete() then returns false. Immutable; any
+// share, each a piece with everything it retains, and the exact set of its owners: a search from each owner over the
+// pieces of its rank that no earlier rank reached, by PieceLinks. Costs 8 bytes per piece, while it is made those of
+// PieceLinks and 12 more. The searches stop after `most_steps`; is_complete() then returns false. Immutable; any
 // thread.
 #pragma once
-#include "algorithms/dominator_tree.h"
+#include "algorithms/piece_links.h"
 
 namespace dnheap {
 
@@ -32,14 +31,12 @@ private:
     u32 without = 0, owner = 0, count = 0;
   };
 
-  // Edges from pieces, then owners, to pieces: those of i are targets[first[i]] up to targets[first[i + 1]].
-  struct Links {
-    std::vector<u64> first;
-    std::vector<u32> targets;
+  // By number of a piece (RankedBits, by ObjectId).
+  struct Met {
+    u32 by;  // one more than the owner that met it last; 0: none
+    u32 set; // number of the set of all that did
   };
-  Links links_of(const DominatorTree &tree, const Edges &edges, const Owners &owners, unsigned threads,
-                 const Watch &watch) const;
-  void search(const Links &links, const Owners &owners, const Watch &watch, u64 most_steps);
+  LargeArray<Met> search(const PieceLinks &links, u32 pieces, const Owners &owners, const Watch &watch, u64 most_steps);
 
   std::vector<Piece> pieces_;
   std::vector<Set> sets_{{}};

@@ -124,6 +124,38 @@ TEST(SharedPieces, OwnersAreThoseThatReachThem) {
   EXPECT_GT(seen, 1000u);
 }
 
+// Objects that refer to most of the others, and several times to the same one; more references than a thread keeps as
+// they come.
+TEST(SharedPieces, WideObjectsAreNoDifferent) {
+  constexpr u32 objects = 4000, wide = 6;
+  std::mt19937_64 random(7);
+  Graph graph;
+  for (u32 i = 0; i < objects; ++i)
+    graph.add(24, {static_cast<u32>(random() % objects), static_cast<u32>(random() % objects)});
+  for (u32 i = 0; i < wide; ++i) {
+    std::vector<u32> to;
+    for (u32 left = i == 0 ? 1'200'000 : 5000; left > 0; --left)
+      to.push_back(static_cast<u32>(random() % objects));
+    graph.add(24, to);
+  }
+  graph.owner_count = graph.precise_owners = wide;
+  for (u32 owner = 0; owner < wide; ++owner)
+    graph.root(owner, objects + owner);
+  RankedGraph of{graph, {2, 4}, {}, ObjectBits(graph.objects())};
+  const DominatorTree tree(graph.edges(), graph.sizes(), of.owners(), 1, {});
+  const std::vector<std::set<u32>> owners = reaching(of);
+  for (unsigned threads : {1u, 3u}) {
+    const SharedPieces shared(tree, graph.edges(), of.owners(), threads, {});
+    ASSERT_GT(shared.pieces().size(), objects / 2);
+    for (const SharedPieces::Piece &piece : shared.pieces()) {
+      std::set<u32> found;
+      for (OwnerId owner : shared.owners(piece.set))
+        found.insert(static_cast<u32>(owner));
+      ASSERT_EQ(found, owners[static_cast<u32>(*tree.object(piece.place))]);
+    }
+  }
+}
+
 TEST(SharedPieces, StopsInTheEnd) {
   Graph graph;
   graph.owner_count = graph.precise_owners = 50;
