@@ -295,6 +295,9 @@ class HandlesTest(unittest.TestCase):
             row[key] += 1
             self.assertTrue(compare.gc_memory(gc, witness), key)
             row[key] -= 1
+        witness["gc_memory"].append({"kind": "HandleTable", "start": "0x4000", "bytes": 128})
+        self.assertEqual(compare.gc_memory(gc, witness), [], "of a table that a heap had before")
+        witness["gc_memory"].pop()
         rows[2]["table"] = 0
         self.assertTrue(compare.gc_memory(gc, witness))
 
