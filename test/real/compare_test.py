@@ -279,6 +279,17 @@ class HandlesTest(unittest.TestCase):
         self.assertEqual(compare.handles(more, self.WITNESS, 10), [])
         self.assertTrue(compare.handles(more, self.WITNESS, 9))
 
+    def test_what_is_alive_by_handles_that_the_dac_does_not_see(self):
+        witness = {"totals": {"heaps": 1}, "references": {"count": 2, "hash": 5}, "reachable_with_collectible": {"objects": 1, "bytes": 24}}
+        verify = {"tables": {"totals": [{"references": 2, "edges": 5, "problems": 0}]}}
+        live = {"tables": {"stages": [{"kind": "handle:strong", "objects": 2, "bytes": 48}], "types": [{"count": 2, "bytes": 48}]}}
+        handles = {"tables": {"handles": [{"table": 0}]}}
+        self.assertEqual(len(compare.references(verify, live, handles, witness)), 2)
+        handles["tables"]["handles"].append({"table": 1})
+        self.assertEqual(compare.references(verify, live, handles, witness), [])
+        verify["tables"]["totals"][0]["edges"] = 6
+        self.assertEqual(len(compare.references(verify, live, handles, witness)), 1)
+
     def test_gc_memory(self):
         witness = {"totals": {"heaps": 1},
                    "gc_memory": [{"kind": "GCBookkeeping", "start": "0x1000", "bytes": 64},

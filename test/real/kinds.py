@@ -171,7 +171,7 @@ def at_rest(dnheap, subject, account, truth):
         problems += compare.at_rest(*answers, account, truth, regions=True)
         problems += mapped.sums(matrix.answer(dnheap, "account", subject), subject)
         live = matrix.answer(dnheap, "stat", subject, "--live")
-        problems += compare.references(matrix.answer(dnheap, "verify", subject), live, account)
+        problems += compare.references(matrix.answer(dnheap, "verify", subject), live, matrix.answer(dnheap, "handles", subject), account)
     return [f"{subject.name}: {problem}" for problem in problems]
 
 

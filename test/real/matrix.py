@@ -164,7 +164,7 @@ def like_a_business(dnheap, combination):
             dump = target.dump(combination.dump, pathlib.Path(folder) / "business.core")
         problems = check(dnheap, combination, dump, target.truth, compare.collecting)
         live, account = answer(dnheap, "stat", dump, "--live"), witness.survey(dump, combination.major)
-        return problems + compare.references(answer(dnheap, "verify", dump), live, account)
+        return problems + compare.references(answer(dnheap, "verify", dump), live, answer(dnheap, "handles", dump), account)
 
 
 def live_process(dnheap, combination):
@@ -466,8 +466,8 @@ def check(dnheap, combination, dump, truth, judge, names=None):
             problems += compare.handles(handles, account, combination.major) + compare.finalization(gc, account)
             problems += compare.gc_memory(gc, account)
             live = answer(dnheap, "stat", dump, "--live")
-            print(f"{dump.name}: alive are {compare.added(live)}")
-            problems += compare.references(answer(dnheap, "verify", dump), live, account)
+            print(f"{dump.name}: alive are {compare.added(live)}; the witness does not see {compare.unseen_handles(handles, account)} handles")
+            problems += compare.references(answer(dnheap, "verify", dump), live, handles, account)
             if combination.dump == "full" and dump.stem == "zoo":  # a hundred questions, three times
                 problems += extracted.problems(dnheap, dump, secret="born before the last collection")
             problems += as_published(dnheap, combination, dump, [*answers, handles, gc])
