@@ -227,13 +227,20 @@ bool EntryWalk::read_cache(Address object, const Paths &paths) {
     return false;
   bool has_table = false;
   CollectionContents tables;
+  EntryWalk inner(of_, most_, tables);
+  inner.nodes_left_ = nodes_left_;
+  inner.depth_ = depth_ + 1; // in damaged memory a cache's table may be that cache
+  if (inner.depth_ > most_wrappers)
+    return damaged();
   for (const char *field : {paths[1], paths[2], paths[3]})
     if (const std::optional<Address> table = reference(*state, field)) {
       has_table = true;
-      EntryWalk(of_, most_, tables).read(*table);
+      inner.read(*table);
+      nodes_left_ = inner.nodes_left_;
       if (tables.state != CollectionContents::State::listed)
         return tables.state == CollectionContents::State::damaged ? damaged() : false;
     }
+  out_.is_cut |= tables.is_cut;
   Node entry(*this, {"_value"});
   CollectionEntry one;
   for (EntryList::Cursor cursor(tables.entries); cursor.next(one);)

@@ -26,6 +26,9 @@ struct Store : LibraryHeap {
     linked = type(space, "LinkedList", 0, 4, {"head", "!count"});
     link = type(space, "LinkedListNode", 0, 5, {"next", "prev", "item"});
     wrapper = type("System.Collections.ObjectModel", "Collection", 0, 3, {"items"});
+    cache = type("Microsoft.Extensions.Caching.Memory", "MemoryCache", 0, 3, {"_coherentState"});
+    cache_state = type("Shop", "CacheState", 0, 4, {"_stringEntries", "_nonStringEntries"});
+    cached = type("Shop", "CacheEntry", 0, 3, {"_value"});
     fixed = type("System.Collections.Immutable", "ImmutableSortedDictionary", 0, 3, {"_root"});
     fixed_node = type("Shop", "Node", 0, 6, {"_left", "_right", "_key", "_value"});
     u32 rid = metadata.type("System.Collections.Concurrent", "ConcurrentDictionary");
@@ -60,12 +63,14 @@ struct Store : LibraryHeap {
     return with(fixed_node, {left, right, items[key], items[value]});
   }
 
-  Address item = 0, list = 0, own = 0, queue = 0, stack = 0, other = 0, linked = 0, link = 0, wrapper = 0, fixed = 0,
-          fixed_node = 0, concurrent = 0, tables = 0, node = 0, dictionary = 0, keys = 0, entries = 0;
+  Address item = 0, list = 0, own = 0, queue = 0, stack = 0, other = 0, linked = 0, link = 0, wrapper = 0, cache = 0,
+          cache_state = 0, cached = 0, fixed = 0, fixed_node = 0, concurrent = 0, tables = 0, node = 0, dictionary = 0,
+          keys = 0, entries = 0;
   Addresses items;
 };
 
-// What is read of a collection: keys and values in turn; of collections without keys the values alone.
+// What is read of a collection: keys and values in turn; of collections without keys the values alone. Where fewer are
+// asked for, there are more.
 Addresses read(Store &s, Address collection, State state = State::listed, u64 most = ~u64{0}) {
   Snapshot snapshot(s.heap.target(), {});
   snapshot.index();
@@ -73,6 +78,7 @@ Addresses read(Store &s, Address collection, State state = State::listed, u64 mo
   const CollectionContents contents = reader.read(collection, most);
   EXPECT_EQ(contents.state, state);
   EXPECT_LE(contents.entries.count(), most);
+  EXPECT_EQ(contents.is_cut, most != ~u64{0});
   Addresses out;
   CollectionEntry entry;
   u64 count = 0;
@@ -143,6 +149,38 @@ TEST(CollectionEntries, InNodes) {
     EXPECT_EQ(read(s, tree, State::listed, 1), (Addresses{i[0], i[1]}));
     EXPECT_EQ(read(s, s.with(s.fixed, {empty})), Addresses());
     EXPECT_EQ(read(s, s.with(s.fixed, {0})), Addresses());
+  }
+}
+
+TEST(CollectionEntries, OfACache) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Store s(shape);
+    const Addresses &i = s.items;
+    const u32 end = ~u32{0};
+    const Address by_string = s.dictionary_of(
+                      {{i[0], s.with(s.cached, {i[1]}), end}, {i[2], s.with(s.cached, {i[3]}), end}}, 2),
+                  others = s.dictionary_of({{i[4], s.with(s.cached, {i[5]}), end}}, 1),
+                  cache = s.with(s.cache, {s.with(s.cache_state, {by_string, others})});
+    EXPECT_EQ(read(s, cache), (Addresses{i[0], i[1], i[2], i[3], i[4], i[5]}));
+    EXPECT_EQ(read(s, cache, State::listed, 1), (Addresses{i[0], i[1]}));
+    EXPECT_EQ(read(s, cache, State::listed, 2), (Addresses{i[0], i[1], i[2], i[3]})) << "the second table is left out";
+  }
+}
+
+// A reader that does not notice ends the whole program: its stack is used up.
+TEST(CollectionEntries, CachesThatHoldThemselves) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Store s(shape);
+    const Address state = s.with(s.cache_state, {0, 0}), itself = s.with(s.cache, {state});
+    s.old.store(state + s.p, itself, s.p);
+    s.old.store(state + 2 * s.p, itself, s.p);
+    const Address one_state = s.with(s.cache_state, {0, 0}), one = s.with(s.cache, {one_state}),
+                  other = s.with(s.cache, {s.with(s.cache_state, {s.with(s.wrapper, {one}), 0})});
+    s.old.store(one_state + s.p, other, s.p);
+    EXPECT_EQ(read(s, itself, State::damaged), Addresses());
+    EXPECT_EQ(read(s, one, State::damaged), Addresses());
   }
 }
 
