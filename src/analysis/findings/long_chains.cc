@@ -1,6 +1,7 @@
 // Dictionaries and sets whose keys have bad hash codes, so that each look-up compares very many keys.
 #include "analysis/findings/finding_rule.h"
 #include "analysis/names/brief_type_name.h"
+#include "analysis/names/type_called.h"
 #include "analysis/owners/ranked_tree.h"
 #include "analysis/shapes/collections/hash_chains.h"
 #include "analysis/shapes/held_by.h"
@@ -21,9 +22,8 @@ constexpr double least_usual = 16;
 constexpr u64 most_tables = 3; // the worst
 
 bool is_hash_table(const std::string &type) {
-  return (type.starts_with("System.Collections.Generic.Dictionary<") ||
-          type.starts_with("System.Collections.Generic.HashSet<")) &&
-         type.ends_with('>') && type.find(">+") == type.npos;
+  return is_type_called(type, "System.Collections.Generic.Dictionary") ||
+         is_type_called(type, "System.Collections.Generic.HashSet");
 }
 
 struct BadTable {

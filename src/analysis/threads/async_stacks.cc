@@ -1,5 +1,6 @@
 #include "analysis/threads/async_stacks.h"
 
+#include "analysis/names/type_called.h"
 #include "base/parallel.h"
 #include "base/text.h"
 
@@ -267,9 +268,7 @@ AwaitedThing AsyncStacks::describe(TaskNumber method, TaskNumber task) {
   const std::string called = tasks_.delegate_method(task);
   if (!called.empty())
     return {"task " + called + (tasks_.status(task) == TaskStatus::running ? ", which runs" : ""), type};
-  return {type.starts_with("System.Threading.Tasks.Task") && type.find('+') == type.npos ? "TaskCompletionSource"
-                                                                                         : "task",
-          type};
+  return {is_type_called(type, "System.Threading.Tasks.Task") ? "TaskCompletionSource" : "task", type};
 }
 
 // True if a method whose awaiter holds no reference, as that of Task.Yield(), is waiting to run.

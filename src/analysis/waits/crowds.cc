@@ -1,5 +1,6 @@
 #include "analysis/waits/crowds.h"
 
+#include "analysis/names/type_called.h"
 #include "analysis/waits/waits_of_threads.h"
 
 #include <algorithm>
@@ -120,8 +121,7 @@ private:
   // True for a task like that of a TaskCompletionSource: it runs no code, and no part of the library completes it.
   bool is_completed_by_program(TaskNumber task) {
     const std::string &type = tasks_.type(task).name;
-    return type.starts_with("System.Threading.Tasks.Task") && type.find('+') == type.npos &&
-           !type.starts_with("System.Threading.Tasks.TaskFactory") && tasks_.delegate_method(task).empty();
+    return is_type_called(type, "System.Threading.Tasks.Task") && tasks_.delegate_method(task).empty();
   }
 
   const LockSet &locks_;

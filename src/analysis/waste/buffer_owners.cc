@@ -1,5 +1,6 @@
 #include "analysis/waste/buffer_owners.h"
 
+#include "analysis/names/type_called.h"
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
 
@@ -16,10 +17,6 @@ constexpr KnownOwner known_owners[] = {
     {"System.Buffers.ArrayBufferWriter", "_buffer", "_index", ""},
 };
 
-bool is_called(std::string_view name, std::string_view wanted) {
-  return name.starts_with(wanted) && (name.size() == wanted.size() || name[wanted.size()] == '<');
-}
-
 } // namespace
 
 BufferOwners::BufferOwners(const Runtime &runtime, const HeapTypes &types) {
@@ -28,7 +25,7 @@ BufferOwners::BufferOwners(const Runtime &runtime, const HeapTypes &types) {
   for (u32 i = 0; i < types.size(); ++i)
     for (const KnownOwner &known : known_owners) {
       const Address type = types[TypeId(i)].method_table;
-      if (!bases.any_of(type, [&](const std::string &name) { return is_called(name, known.type); }))
+      if (!bases.any_of(type, [&](const std::string &name) { return is_type_called(name, known.type); }))
         continue;
       const std::optional<u64> array = fields.offset(type, known.array), length = fields.offset(type, known.length),
                                owns = known.owns.empty() ? u64{0} : fields.offset(type, known.owns);

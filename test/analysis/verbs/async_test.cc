@@ -71,6 +71,26 @@ TEST(Async, AwaitersWithoutReferences) {
   EXPECT_EQ(rows[0]["awaits"], "other");
 }
 
+// A task without code is that of a TaskCompletionSource, of whatever type its result is, a nested one among them.
+TEST(Async, ResultsOfNestedTypes) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Calls calls(shape);
+    MetadataWriter &metadata = calls.heap.app().metadata;
+    const u32 of_result = calls.rid("System.Threading.Tasks", "Task`1");
+    metadata.generic(token(Table::TypeDef, of_result), {"TResult"});
+    const Address nested =
+                      calls.heap.method_table({.base_size = calls.size(1), .rid = metadata.nested(calls.cart, "Bill")}),
+                  result = calls.heap.method_table(
+                      {.base_size = calls.size(4), .rid = of_result, .parent = calls.task, .arguments = {nested}});
+    calls.method(calls.pay, 1, calls.of_type(result, waiting));
+    report::Answer answer = answer_of(calls.heap, "async");
+    std::vector<TextRow> rows = text_rows_of(answer, "calls");
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["awaits"], "TaskCompletionSource");
+  }
+}
+
 // A method is known by its state machine's type even where no fields of that are.
 TEST(Async, MachinesWithoutFields) {
   Calls calls({});

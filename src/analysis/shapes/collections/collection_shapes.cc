@@ -1,7 +1,7 @@
 #include "analysis/shapes/collections/collection_shapes.h"
 
+#include "analysis/names/type_called.h"
 #include "analysis/shapes/base_types.h"
-#include "analysis/shapes/collections/collection_name.h"
 #include "analysis/shapes/field_reader.h"
 #include "base/text.h"
 
@@ -130,9 +130,8 @@ const CollectionShapes::Row *row_of(const BaseTypes &bases, Address method_table
     if (own.size() > name.size() && own.starts_with(name) && own[name.size()] == '+')
       return true;
     const auto found =
-        std::find_if(std::begin(collection_rows), std::end(collection_rows), [&](const CollectionShapes::Row &one) {
-          return is_collection_called(name, one.type, one.nested);
-        });
+        std::find_if(std::begin(collection_rows), std::end(collection_rows),
+                     [&](const CollectionShapes::Row &one) { return is_type_called(name, one.type, one.nested); });
     out = found == std::end(collection_rows) ? nullptr : found;
     return out != nullptr;
   });

@@ -1,7 +1,7 @@
 #include "analysis/shapes/collections/entry_walk.h"
 
+#include "analysis/names/type_called.h"
 #include "analysis/shapes/base_types.h"
-#include "analysis/shapes/collections/collection_name.h"
 #include "objects/object_index.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ constexpr EntryWalk::Row entry_rows[] = {
 };
 
 bool has_row_name(std::string_view name, const EntryWalk::Row &row) {
-  return is_collection_called(name, row.type, row.nested);
+  return is_type_called(name, row.type, row.nested);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "analysis/waits/kinds/lock_objects.h"
 
+#include "analysis/names/type_called.h"
 #include "analysis/shapes/typed_objects.h"
 #include "analysis/waits/kinds/condition_objects.h"
 #include "base/parallel.h"
@@ -149,7 +150,7 @@ private:
     auto [known, is_new] = collection_types_.try_emplace(method_table);
     if (is_new)
       known->second = bases_.any_of(method_table, [](const std::string &name) {
-        return name.starts_with("System.Collections.Concurrent.BlockingCollection<") && name.find('+') == name.npos;
+        return is_type_called(name, "System.Collections.Concurrent.BlockingCollection");
       });
     return known->second;
   }

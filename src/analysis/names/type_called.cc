@@ -1,10 +1,10 @@
-#include "analysis/shapes/collections/collection_name.h"
+#include "analysis/names/type_called.h"
 
 #include "base/integers.h"
 
 namespace dnheap {
 
-bool is_collection_called(std::string_view name, std::string_view type, std::string_view nested) {
+bool is_type_called(std::string_view name, std::string_view type, std::string_view nested) {
   if (!name.starts_with(type) || !name.ends_with(nested) || name.size() < type.size() + nested.size())
     return false;
   const std::string_view arguments = name.substr(type.size(), name.size() - type.size() - nested.size());
