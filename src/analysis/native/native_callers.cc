@@ -39,13 +39,11 @@ bool sounds_like_free(std::string_view function) {
 // Returns the name of the library's file; empty: no such file is loaded, so that none of its functions ran.
 std::string loaded_file(const Target &target, std::string_view library) {
   for (const Module &module : target.modules) {
-    const std::string_view path = module.path;
-    const std::string_view file = path.substr(path.find_last_of("/\\") + 1);
-    std::string_view name = file;
+    std::string_view name = module.file_name();
     if (name.starts_with("lib") && !library.starts_with("lib"))
       name.remove_prefix(3);
     if (name == library || (name.starts_with(library) && name[library.size()] == '.'))
-      return std::string(file);
+      return std::string(module.file_name());
   }
   return "";
 }
