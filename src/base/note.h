@@ -1,5 +1,5 @@
-// Note: what is missing or odd, as data: what it is about, what it changes, and what to do. Whoever reads memory makes
-// notes; answers collect them, and only the writers of formats make sentences of them.
+// Note: one thing that is missing or odd, as data: its subject, its effect on the answer, and what to do. Whoever reads
+// memory makes notes; answers collect them, and only the writers of formats make sentences of them.
 #pragma once
 #include "base/integers.h"
 

@@ -1,5 +1,5 @@
-// HeapRecord: what a listing of a heap (a .gcdump, events of the GC) says beyond the memory that its objects are laid
-// out as: names of types, roots, segments. The listing has no contents: of each object only its type, size and
+// HeapRecord: names of types, roots and segments from a listing of a heap (a .gcdump, events of the GC). The objects
+// themselves become memory of the target. The listing has no contents: of each object only its type, size and
 // references are known. Plain data, filled by dump/records, read by runtime/recorded.
 #pragma once
 #include "base/integers.h"

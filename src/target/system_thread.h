@@ -1,4 +1,4 @@
-// SystemThread: what the operating system says of a thread of a running process. Plain data.
+// SystemThread: the operating system's data on a thread of a running process. Plain data.
 #pragma once
 #include "base/integers.h"
 

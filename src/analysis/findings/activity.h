@@ -1,7 +1,7 @@
-// Activity: what the program does, in its own methods: threads that wait or run there, pending asynchronous calls, and
-// requests in flight, the largest groups first; then calls that failed while nobody looked at their exceptions. It is
-// evidence, and says nothing about harm. Reads requests and failures only if the tally shows .NET's objects for them.
-// Not for several threads at once.
+// Activity: a group of threads, pending asynchronous calls or requests in flight, by the program's own method where
+// they stand, the largest groups first; then calls that failed while nobody looked at their exceptions. It is evidence,
+// and says nothing about harm. Reads requests and failures only if the tally shows .NET's objects for them. Not for
+// several threads at once.
 #pragma once
 #include "analysis/threads/standing.h"
 #include "snapshot/snapshot.h"

@@ -1,5 +1,5 @@
-// Examination: what `report` looks at: who holds the memory, what it is used for, what is wasted, what hangs. Costs
-// what suspects.h, account_map.h, waste.h and hangs.h say. Not for several threads at once.
+// Examination: the facts behind `report`, each worked out once: suspects, the account of memory, waste, hangs. Costs as
+// much as suspects.h, account_map.h, waste.h and hangs.h say. Not for several threads at once.
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/native/native_owners.h"

@@ -1,6 +1,6 @@
-// paragraphs_of: what the first words of `report` have a paragraph of, each a finding: those that were found, and who
-// holds most of live memory, before those that explain less. What an earlier finding says is not said again. Looks at
-// no dump. For any number of threads at once.
+// paragraphs_of: returns the paragraphs that `report` begins with: the findings, and among them who holds most of live
+// memory, before findings that explain less. Leaves that one out if an earlier finding says the same. Looks at no dump.
+// For any number of threads at once.
 #pragma once
 #include "analysis/findings/finding.h"
 #include "analysis/verdict/verdict.h"

@@ -1,6 +1,6 @@
-// AddressMeanings: what lies at an address of the process, in a few words: an object, a type, a method's code, a native
-// function, a thread's stack, a mapped file. Some µs per address; native functions open their module's file once. Not
-// for several threads at once; the Snapshot must outlive it.
+// AddressMeanings: names the thing at an address of the process in a few words: an object, a type, a method's code, a
+// native function, a thread's stack, a mapped file. Some µs per address; native functions open their module's file
+// once. Not for several threads at once; the Snapshot must outlive it.
 #pragma once
 #include "analysis/names/subject.h"
 #include "objects/object_finder.h"

@@ -1,5 +1,5 @@
-// EntryValues: what keys, values and elements of collections are, for people and for programs: the object that a part
-// refers to, and, if contents are asked for, the text of a string, a number, or the fields of a struct. Some reads per
+// EntryValues: reads keys, values and elements of collections for people and for programs: the object that a part
+// refers to and, if contents are asked for, the text of a string, a number, or the fields of a struct. Some reads per
 // part. Not for several threads at once.
 #pragma once
 #include "analysis/objects/field_values.h"

@@ -1,6 +1,6 @@
-// HeldWithout: the objects that roots reach by a way that does not lead through some objects: what would stay alive if
-// these let go. For rules about lists (an event's handlers, a source's registrations): an object that only such a list
-// holds was forgotten there. Costs one search of the graph, and a look at each reference; two bits per object. Throws
+// HeldWithout: the objects that would stay alive if some given objects held nothing: roots reach them by another way. A
+// list (an event's handlers, a source's registrations) is given by rules that ask what was forgotten in it: an object
+// that only the list holds. Costs one search of the graph, and a look at each reference; two bits per object. Throws
 // Interrupted. Immutable afterwards.
 #pragma once
 #include "algorithms/object_bits.h"

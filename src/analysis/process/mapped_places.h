@@ -1,5 +1,5 @@
-// MappedPlaces: what is mapped in a process, as its dump lists it. The account divides these places among classes of
-// memory, and the search for resident pages looks through the same. O(mappings + modules). Any thread.
+// MappedPlaces: the files and memory mapped in a process, as its dump lists them. The account divides these places
+// among classes of memory, and the search for resident pages looks through the same. O(mappings + modules). Any thread.
 #pragma once
 #include "target/target.h"
 

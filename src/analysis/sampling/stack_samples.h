@@ -1,6 +1,6 @@
-// StackSamples: what the threads of a process were doing at many moments: their stacks, what they waited for, and who
-// had the locks that others waited for. Costs what following all managed stacks costs, per sample; keeps each different
-// stack once, as numbers of methods, and stops keeping new ones at a limit. Not for several threads at once.
+// StackSamples: the threads of a process at many moments: their stacks, their waits, and who had the locks that others
+// waited for. Costs what following all managed stacks costs, per sample; keeps each different stack once, as numbers of
+// methods, and stops keeping new ones at a limit. Not for several threads at once.
 #pragma once
 #include "report/table.h"
 #include "runtime/facts/thread_data.h"

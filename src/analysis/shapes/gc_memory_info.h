@@ -1,7 +1,7 @@
-// GCMemoryInfo: what the GC reported about memory when the program last asked: its limit, the load, the heap after a
-// collection. GC.GetGCMemoryInfo() puts that into an object, System.GCMemoryInfoData, and the runtime's own code calls
-// it, too: pools of arrays after collections, counters, caches. Such an object, alive or garbage, is often the only
-// place in a dump that has the limit which the GC took from a container. Not for several threads at once. Throws Error,
+// GCMemoryInfo: the GC's last report about memory to the program: its limit, the load, the heap after a collection.
+// GC.GetGCMemoryInfo() puts that into an object, System.GCMemoryInfoData, and the runtime's own code calls it, too:
+// pools of arrays after collections, counters, caches. Such an object, alive or garbage, is often the only place in a
+// dump that has the limit which the GC took from a container. Not for several threads at once. Throws Error,
 // Interrupted.
 #pragma once
 #include "analysis/shapes/gc_settings.h"

@@ -1,6 +1,6 @@
-// PlacesInTree: what a place in the dominator tree is for who looks for suspects: its bytes and type, its largest
-// child, and whether it belongs to a collection. The search and the chains that it meets ask the same, so that both
-// agree on what an inner object is. A look at the place, or at its children. Any thread.
+// PlacesInTree: describes a place in the dominator tree: its bytes and type, its largest child, and whether it belongs
+// to a collection. The search for suspects and the chains of objects ask the same functions, so that both agree on
+// which objects are inner ones. A look at the place, or at its children. Any thread.
 #pragma once
 #include "algorithms/dominator_tree.h"
 #include "analysis/objects/inside_of.h"

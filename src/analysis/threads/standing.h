@@ -1,5 +1,5 @@
-// Standing: what threads and pending asynchronous calls of the program do, in groups, kept from the one walk of the
-// stacks for those who describe it later. Plain data.
+// Standing: where threads and pending asynchronous calls of the program stand, in groups. One walk of the stacks makes
+// it for all who describe it later. Plain data.
 #pragma once
 #include "analysis/threads/async_calls.h"
 #include "analysis/threads/thread_places.h"

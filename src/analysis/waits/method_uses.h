@@ -1,4 +1,4 @@
-// MethodUses: what a method does with semaphores, other handles and BlockingCollections, by the calls in its IL. Looks
+// MethodUses: finds how a method uses semaphores, other handles and BlockingCollections, by the calls in its IL. Looks
 // at a method's calls once, and keeps the result. Not for several threads at once.
 #pragma once
 #include "snapshot/method_bodies.h"

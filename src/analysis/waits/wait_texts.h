@@ -1,4 +1,4 @@
-// WaitTexts: what each thread waits for, in words. Sources: the innermost methods on its stack; the runtime's records
+// WaitTexts: describes each thread's wait in words. Sources: the innermost methods on its stack; the runtime's records
 // if these methods show nothing (.NET 8 and 9); waits for static constructors. Walks each stack once. Not for several
 // threads at once.
 #pragma once

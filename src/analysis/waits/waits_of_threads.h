@@ -1,5 +1,4 @@
-// WaitsOfThreads: what each thread waits for, for those who follow waits from thread to thread. A look-up each. Any
-// thread.
+// WaitsOfThreads: the waits of a list by thread, to follow them from thread to thread. A look-up each. Any thread.
 #pragma once
 #include "analysis/waits/thread_waits.h"
 

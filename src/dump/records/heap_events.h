@@ -1,5 +1,6 @@
-// HeapEvents: what the GC's events say of a heap: the full collection that a listener asks for lists all objects, types
-// and roots. Takes the events in the order of their stream; events of other collections are left out. One thread.
+// HeapEvents: the objects, types and roots of a heap, from the GC's events: the full collection that a listener asks
+// for lists all of them. Takes the events in the order of their stream; events of other collections are left out. One
+// thread.
 #pragma once
 #include "dump/records/event_objects.h"
 #include "dump/records/nettrace.h"

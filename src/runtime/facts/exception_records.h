@@ -1,4 +1,4 @@
-// ExceptionRecords: what a runtime itself records of exceptions: the calls that each exception passed through, and the
+// ExceptionRecords: the runtime's own records of exceptions: the calls that each exception passed through, and the
 // exceptions that its threads are handling. Some reads per call and per thread. From one thread at a time. See
 // Runtime::exceptions().
 #pragma once

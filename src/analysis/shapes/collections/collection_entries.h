@@ -1,4 +1,4 @@
-// CollectionEntries: what is in a collection, entry by entry, as places in memory (entry_list.h): keys and values of
+// CollectionEntries: lists the entries of a collection as places in memory (entry_list.h): keys and values of
 // dictionaries, elements of lists, queues, stacks and sets, of arrays, and of what wraps these. Collections are known
 // by the names of their types and of their fields, as the target's metadata has them, so subclasses and other versions
 // are known, too. A list in an array costs some reads, nodes some reads each; reading ends where nodes lead back or are

@@ -1,7 +1,6 @@
-// FrameReferences: what is noted of a frame: the references that the GC would find there by the method's GC info, and
-// words that may be some, where GC info does not list them. It moves nothing: the walk says where it is, so that how a
-// stack is walked and what it holds can be read one without the other. O(slots of the method) per frame. Not for
-// several threads at once.
+// FrameReferences: lists the references in a frame: those that the GC would find there by the method's GC info, and
+// words that may be some, where GC info does not list them. The walk of the stack is another class's work, and passes
+// the place. O(slots of the method) per frame. Not for several threads at once.
 #pragma once
 #include "runtime/coreclr/threads/explicit_frames.h"
 #include "runtime/coreclr/threads/walked_code.h"
