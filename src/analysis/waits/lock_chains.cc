@@ -1,16 +1,13 @@
 #include "analysis/waits/lock_chains.h"
 
-#include "runtime/facts/thread_details.h"
+#include "analysis/threads/thread_objects.h"
 
 #include <algorithm>
 
 namespace dnheap {
 
 LockChains::LockChains(const Runtime &runtime, const LockSet &locks, const ThreadWaits &waits)
-    : locks_(locks), waits_(waits), waits_of_(waits.waits) {
-  for (u32 i = 0; i < locks.threads.size(); ++i)
-    if (const Address object = runtime.thread_details(locks.threads[i]).object)
-      thread_objects_.emplace(object, i);
+    : locks_(locks), waits_(waits), waits_of_(waits.waits), thread_objects_(threads_by_object(runtime, locks.threads)) {
 }
 
 const ThreadWait *LockChains::wait_of(u32 thread) const {

@@ -30,7 +30,7 @@ private:
   const LockSet &locks_;
   const ThreadWaits &waits_;
   const WaitsOfThreads waits_of_;
-  std::map<Address, u32> thread_objects_;
+  const std::map<Address, u32> thread_objects_; // managed Thread → thread
 };
 
 // Returns "thread Loader has that lock", "thread Loader runs that callback": who has what somebody waits for.

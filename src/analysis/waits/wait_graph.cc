@@ -1,8 +1,8 @@
 #include "analysis/waits/wait_graph.h"
 
+#include "analysis/threads/thread_objects.h"
 #include "analysis/waits/crowds.h"
 #include "analysis/waits/scheduler_queues.h"
-#include "runtime/facts/thread_details.h"
 
 #include <algorithm>
 
@@ -26,12 +26,10 @@ WaitGraph::WaitGraph(const Snapshot &snapshot, const LockSet &locks, Tasks &task
                      const RunningTasks &running)
     : snapshot_(snapshot), locks_(locks), tasks_(tasks), semaphore_waits_(semaphore_waits), waits_(waits),
       running_(running), children_(tasks.children()), queued_(all_queued(snapshot, locks, tasks, waits, running)),
-      holders_(snapshot, locks, tasks, semaphore_waits), waits_of_(waits) {
+      holders_(snapshot, locks, tasks, semaphore_waits), waits_of_(waits),
+      thread_objects_(threads_by_object(snapshot.runtime(), locks.threads)) {
   for (const auto &[address, holders] : holders_.semaphores())
     semaphores_.emplace_back(address, &holders);
-  for (u32 i = 0; i < locks_.threads.size(); ++i)
-    if (const Address object = snapshot_.runtime().thread_details(locks_.threads[i]).object)
-      thread_objects_.emplace(object, i);
   met_.resize(node_count(), not_met);
   if (!semaphores_.empty())
     find_stuck();

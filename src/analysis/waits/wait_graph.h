@@ -99,9 +99,9 @@ private:
   SemaphoreHolders holders_;
   std::vector<std::pair<Address, const SemaphoreHolders::Holders *>> semaphores_; // by address
   const WaitsOfThreads waits_of_;
-  std::map<Address, u32> thread_objects_; // managed Thread → thread
-  std::vector<bool> is_stuck_;            // by number of the semaphore
-  std::vector<Met> met_;                  // by node, by follow()
+  const std::map<Address, u32> thread_objects_; // managed Thread → thread
+  std::vector<bool> is_stuck_;                  // by number of the semaphore
+  std::vector<Met> met_;                        // by node, by follow()
   std::set<std::vector<Address>> known_semaphores_;
   std::vector<Circle> circles_;
 };

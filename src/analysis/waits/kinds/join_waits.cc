@@ -1,6 +1,6 @@
 #include "analysis/waits/kinds/join_waits.h"
 
-#include "runtime/facts/thread_details.h"
+#include "analysis/threads/thread_objects.h"
 
 #include <algorithm>
 
@@ -13,11 +13,10 @@ constexpr u64 frames_looked_for_joins = 8; // Join is near the innermost end of 
 
 } // namespace
 
-JoinWaits::JoinWaits(const Runtime &runtime, std::span<const ThreadData> threads) : runtime_(runtime) {
-  for (u32 i = 0; i < threads.size(); ++i)
-    if (threads[i].os_id.value_or(0)) // a wait for a thread that has ended is over
-      if (const Address object = runtime.thread_details(threads[i]).object)
-        threads_.emplace(object, i);
+JoinWaits::JoinWaits(const Runtime &runtime, std::span<const ThreadData> threads)
+    : runtime_(runtime), threads_(threads_by_object(runtime, threads)) {
+  // A wait for a thread that has ended is over.
+  std::erase_if(threads_, [&](const auto &one) { return threads[one.second].os_id.value_or(0) == 0; });
 }
 
 // The frames further out may refer to other threads, for example to those that are joined next.

@@ -1,7 +1,7 @@
 #include "analysis/waits/kinds/wait_subsystem.h"
 
 #include "analysis/shapes/collections/linked_nodes.h"
-#include "runtime/facts/thread_details.h"
+#include "analysis/threads/thread_objects.h"
 
 namespace dnheap {
 
@@ -17,13 +17,10 @@ constexpr u8 last_kind = static_cast<u8>(WaitableObject::Kind::mutex);
 } // namespace
 
 WaitSubsystem::WaitSubsystem(const Runtime &runtime, std::span<const ThreadData> threads)
-    : runtime_(runtime), fields_(runtime) {
-  for (u32 i = 0; i < threads.size(); ++i) {
-    const Address object = runtime.thread_details(threads[i]).object;
-    objects_.push_back(object);
-    if (!object)
-      continue;
-    thread_objects_.emplace(object, i);
+    : runtime_(runtime), fields_(runtime), thread_objects_(threads_by_object(runtime, threads)) {
+  objects_.resize(threads.size());
+  for (const auto &[object, thread] : thread_objects_) {
+    objects_[thread] = object;
     const Address type = fields_.type_of(object);
     is_known_ |= type && runtime.types().object_layout(type) && fields_.offset(type, "_waitInfo");
   }

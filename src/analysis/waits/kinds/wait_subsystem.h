@@ -1,7 +1,7 @@
-// WaitSubsystem: what a thread waits for, and who has a Mutex, as .NET's own wait subsystem keeps it in objects. On
-// Unix, CoreCLR (from .NET 11 on) and NativeAOT keep every wait of managed code in this way, but not the runtime's own
-// waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. A WaitableObject is behind each handle
-// of an event, a semaphore, a Mutex. A few reads per thread; no walk. Not for several threads at once.
+// WaitSubsystem: reads waits of threads and owners of Mutexes from the objects in which .NET's own wait subsystem keeps
+// them. On Unix, CoreCLR (from .NET 11 on) and NativeAOT keep every wait of managed code in this way, but not the
+// runtime's own waits. A managed Thread has a ThreadWaitInfo, which lists WaitableObjects. A WaitableObject is behind
+// each handle of an event, a semaphore, a Mutex. A few reads per thread; no walk. Not for several threads at once.
 #pragma once
 #include "analysis/shapes/field_reader.h"
 #include "runtime/facts/thread_data.h"
@@ -59,8 +59,8 @@ private:
 
   const Runtime &runtime_;
   FieldReader fields_;
-  std::vector<Address> objects_;          // managed Threads, by index in the list
-  std::map<Address, u32> thread_objects_; // → index in the list
+  std::vector<Address> objects_;                // managed Threads, by index in the list; 0: none
+  const std::map<Address, u32> thread_objects_; // → index in the list
   bool is_known_ = false;
 };
 
