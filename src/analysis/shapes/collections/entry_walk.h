@@ -80,6 +80,7 @@ private:
   // Returns false if it is not an array. A null one is empty.
   bool open(Address array, Array &out);
   std::optional<Address> reference(Address object, const char *field) { return fields_.reference(object, field); }
+  std::optional<u32> open_counted(Address object, const Paths &paths, Array &array);
   std::optional<u32> count_in(Address object, const char *field, const Array &array);
   bool add_from(const Array &array, u64 first, u64 count, const char *key, const char *value);
   bool read_segments(Address object, const Paths &paths, const std::function<bool(const Segment &)> &visit);

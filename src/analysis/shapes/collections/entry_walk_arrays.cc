@@ -31,6 +31,13 @@ std::optional<u32> EntryWalk::count_in(Address object, const char *field, const 
   return field ? fields_.number<u32>(object, field) : std::optional(static_cast<u32>(array.length));
 }
 
+// Opens the array, and reads the number of entries, which may be larger. Returns nullopt if a field is missing.
+std::optional<u32> EntryWalk::open_counted(Address object, const Paths &paths, Array &array) {
+  const std::optional<Address> at = reference(object, paths[0]);
+  const std::optional<u32> count = fields_.number<u32>(object, paths[1]);
+  return at && count && open(*at, array) ? count : std::nullopt;
+}
+
 bool EntryWalk::read_list(Address object, const Paths &paths) {
   Array array;
   const std::optional<Address> at = reference(object, paths[0]);
@@ -47,9 +54,8 @@ bool EntryWalk::read_list(Address object, const Paths &paths) {
 
 bool EntryWalk::read_stack(Address object, const Paths &paths) {
   Array array;
-  const std::optional<Address> at = reference(object, paths[0]);
-  const std::optional<u32> count = fields_.number<u32>(object, paths[1]);
-  if (!at || !count || !open(*at, array))
+  const std::optional<u32> count = open_counted(object, paths, array);
+  if (!count)
     return false;
   if (*count > array.length)
     return damaged();
@@ -77,9 +83,8 @@ bool EntryWalk::read_pairs(Address object, const Paths &paths) {
 
 bool EntryWalk::read_slots(Address object, const Paths &paths) {
   Array array;
-  const std::optional<Address> at = reference(object, paths[0]);
-  const std::optional<u32> count = fields_.number<u32>(object, paths[1]);
-  if (!at || !count || !open(*at, array))
+  const std::optional<u32> count = open_counted(object, paths, array);
+  if (!count)
     return false;
   if (*count > array.length)
     return damaged();
