@@ -107,7 +107,7 @@ public:
       const EntryPart part = by_->in(one.address);
       InstanceGroup &group = groups[key_of(part)];
       if (group.objects == 0) {
-        group.value = part ? values_.of(part, true) : EntryValue();
+        group.value = values_.of(part, true);
         group.example = one.address;
       }
       ++group.objects;
