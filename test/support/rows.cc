@@ -56,4 +56,13 @@ std::vector<TextRow> text_rows_of(report::Answer &answer, const char *name) {
   return out;
 }
 
+std::string findings_of_kind(HeapBuilder &heap, const std::string &kind) {
+  report::Answer answer = answer_of(heap, "report", {.target = "core"});
+  std::string out;
+  for (TextRow &row : text_rows_of(answer, "findings"))
+    if (row["kind"] == kind)
+      out += row["sureness"] + " " + row["count"] + ": " + row["text"] + "\n";
+  return out;
+}
+
 } // namespace dnheap::test

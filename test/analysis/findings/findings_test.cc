@@ -8,17 +8,6 @@
 namespace dnheap::test {
 namespace {
 
-std::string findings_of_kind(HeapBuilder &heap, const std::string &kind) {
-  Question question;
-  question.target = "core";
-  report::Answer answer = answer_of(heap, "report", question);
-  std::string out;
-  for (TextRow &row : text_rows_of(answer, "findings"))
-    if (row["kind"] == kind)
-      out += row["sureness"] + " " + row["count"] + ": " + row["text"] + "\n";
-  return out;
-}
-
 // A process with so many open handles of a type in an array, and others that are closed, garbage or of another type.
 std::string found_of_handles(const HeapShape &shape, const char *name, u64 open) {
   LibraryHeap s(shape);
