@@ -4,6 +4,7 @@
 #include "support/heap_builder.h"
 #include "support/rows.h"
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -67,6 +68,38 @@ struct LibraryHeap {
     return rid;
   }
 
+  // The type of dictionaries, and of arrays of their entries {key, value, next}, each a word; `key`: an object or an
+  // int.
+  struct DictionaryTypes {
+    u32 rid = 0;
+    Address dictionary = 0, entries = 0;
+  };
+  DictionaryTypes dictionary_types(ElementType key) {
+    MetadataWriter &metadata = heap.app().metadata;
+    DictionaryTypes out{metadata.type("System.Collections.Generic", "Dictionary")};
+    out.dictionary = type_of(out.rid, 0, 4, {"_entries", "!_count"}, 0);
+    const Address entry = heap.method_table(
+        {.base_size = static_cast<u32>(5 * p), .flags = 0x40000, .rid = metadata.nested(out.rid, "Entry")});
+    auto field = [&](const char *name, ElementType kind, u64 words) {
+      return FieldShape{metadata.field(name, field_signature(element(kind))),
+                        kind == ElementType::Object ? ElementType::Class : kind, static_cast<u32>(words * p)};
+    };
+    heap.fields(entry,
+                {field("key", key, 0), field("value", ElementType::Object, 1), field("next", ElementType::I4, 2)});
+    heap.value_type(entry, ElementType::ValueType, 3 * p);
+    out.entries = heap.array(entry, static_cast<u32>(3 * p));
+    key_width_ = key == ElementType::Object ? p : 4;
+    return out;
+  }
+  // `rows`: key, value and next of each entry; `count`: what the dictionary says of their number.
+  Address dictionary_of(const DictionaryTypes &types, const std::vector<std::array<u64, 3>> &rows, u64 count) {
+    const Address at = old.object(types.entries, rows.size());
+    for (u64 i = 0; i < rows.size(); ++i)
+      for (u64 j = 0; j < 3; ++j)
+        old.store(at + (2 + 3 * i + j) * p, rows[i][j], j == 0 ? key_width_ : j == 1 ? p : 4);
+    return with(types.dictionary, {at, count});
+  }
+
   // An object with these fields, each as wide as its type says.
   Address with(Address type, const std::vector<u64> &values) {
     const Address at = old.object(type);
@@ -90,6 +123,7 @@ struct LibraryHeap {
 private:
   std::map<Address, std::vector<std::pair<u64, u64>>> series_;
   std::map<Address, std::vector<u64>> widths_; // of fields, inherited ones too
+  u64 key_width_ = 0;                          // of dictionary_types()
 };
 
 inline report::Answer inspected(HeapBuilder &heap, const char *name) {

@@ -21,30 +21,9 @@ struct Shelf : LibraryHeap {
       customers.push_back(with(customer, {10 + i}));
     for (u32 i = 0; i < 5; ++i)
       orders.push_back(with(order, {i % 3, i == 4 ? 0 : customers[i % 2], i ? orders[i - 1] : 0}));
-    MetadataWriter &metadata = heap.app().metadata;
-    const u32 rid = metadata.type(space, "Dictionary");
-    map = type_of(rid, 0, 4, {"_entries", "!_count"}, 0);
-    const Address entry = heap.method_table(
-        {.base_size = static_cast<u32>(5 * p), .flags = 0x40000, .rid = metadata.nested(rid, "Entry")});
-    auto field = [&](const char *name, ElementType kind, ElementType width, u64 words) {
-      return FieldShape{metadata.field(name, field_signature(element(kind))), width, static_cast<u32>(words * p)};
-    };
-    heap.fields(entry, {field("value", ElementType::Object, ElementType::Class, 0),
-                        field("key", ElementType::I4, ElementType::I4, 1),
-                        field("next", ElementType::I4, ElementType::I4, 2)});
-    heap.value_type(entry, ElementType::ValueType, 3 * p);
-    entries = heap.array(entry, static_cast<u32>(3 * p));
-    by_number = dictionary({{orders[0], 7}, {orders[1], 8}});
+    const DictionaryTypes dictionaries = dictionary_types(ElementType::I4);
+    by_number = dictionary_of(dictionaries, {{7, orders[0], ~u32{0}}, {8, orders[1], ~u32{0}}}, 2);
     by_list = with(list, {array(orders), 3});
-  }
-  Address dictionary(const std::vector<std::pair<Address, u32>> &rows) {
-    const Address array = old.object(entries, rows.size());
-    for (u64 i = 0; i < rows.size(); ++i) {
-      old.store(array + (2 + 3 * i) * p, rows[i].first, p);
-      old.store(array + (3 + 3 * i) * p, rows[i].second, 4);
-      old.store(array + (4 + 3 * i) * p, ~u32{0}, 4);
-    }
-    return with(map, {array, rows.size()});
   }
   std::vector<TextRow> rows(const char *verb, const char *table, const Question &question) {
     report::Answer answer = answer_of(heap, verb, question);
@@ -58,7 +37,7 @@ struct Shelf : LibraryHeap {
     return rows("query", "rows", {.subject = sql, .values = values});
   }
 
-  Address list = 0, strange = 0, customer = 0, order = 0, map = 0, entries = 0, by_number = 0, by_list = 0;
+  Address list = 0, strange = 0, customer = 0, order = 0, by_number = 0, by_list = 0;
   std::vector<Address> customers, orders;
   std::string notes;
 };

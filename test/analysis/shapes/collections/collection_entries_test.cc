@@ -35,37 +35,21 @@ struct Store : LibraryHeap {
     concurrent = type_of(rid, 0, 3, {"_tables"}, 0);
     tables = nested(rid, "Tables", 3, {"_buckets"});
     node = nested(rid, "Node", 5, {"_key", "_value", "_next"});
-    rid = metadata.type(space, "Dictionary");
-    dictionary = type_of(rid, 0, 4, {"_entries", "!_count"}, 0);
-    keys = nested(rid, "KeyCollection", 3, {"_dictionary"});
-    const Address entry = heap.method_table(
-        {.base_size = static_cast<u32>(5 * p), .flags = 0x40000, .rid = metadata.nested(rid, "Entry")});
-    auto field = [&](const char *name, ElementType kind, ElementType width, u64 words) {
-      return FieldShape{metadata.field(name, field_signature(element(kind))), width, static_cast<u32>(words * p)};
-    };
-    heap.fields(entry, {field("key", ElementType::Object, ElementType::Class, 0),
-                        field("value", ElementType::Object, ElementType::Class, 1),
-                        field("next", ElementType::I4, ElementType::I4, 2)});
-    heap.value_type(entry, ElementType::ValueType, 3 * p);
-    entries = heap.array(entry, static_cast<u32>(3 * p));
+    dictionaries = dictionary_types(ElementType::Object);
+    keys = nested(dictionaries.rid, "KeyCollection", 3, {"_dictionary"});
     for (int i = 0; i < 6; ++i)
       items.push_back(old.object(item));
   }
-  // Of two objects and an int each: key, value, next.
   Address dictionary_of(const std::vector<std::array<u64, 3>> &rows, u64 count) {
-    const Address array = old.object(entries, rows.size());
-    for (u64 i = 0; i < rows.size(); ++i)
-      for (u64 j = 0; j < 3; ++j)
-        old.store(array + (2 + 3 * i + j) * p, rows[i][j], j == 2 ? 4 : p);
-    return with(dictionary, {array, count});
+    return LibraryHeap::dictionary_of(dictionaries, rows, count);
   }
   Address tree_node(Address left, Address right, u64 key, u64 value) {
     return with(fixed_node, {left, right, items[key], items[value]});
   }
 
   Address item = 0, list = 0, own = 0, queue = 0, stack = 0, other = 0, linked = 0, link = 0, wrapper = 0, cache = 0,
-          cache_state = 0, cached = 0, fixed = 0, fixed_node = 0, concurrent = 0, tables = 0, node = 0, dictionary = 0,
-          keys = 0, entries = 0;
+          cache_state = 0, cached = 0, fixed = 0, fixed_node = 0, concurrent = 0, tables = 0, node = 0, keys = 0;
+  DictionaryTypes dictionaries;
   Addresses items;
 };
 
