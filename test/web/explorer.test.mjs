@@ -1,35 +1,14 @@
 // The explorer's page on the sample: what it shows, where clicks and keys lead, what it never does.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { after, before, describe, test } from 'node:test';
-import { browser, open, ready, sample, serve, settled, view, views } from './support.mjs';
+import { describe, test } from 'node:test';
+import { explored, open, ready, sample, serve, settled, view, views } from './support.mjs';
 
-let server, chromium, url;
-before(async () => {
-  server = await serve();
-  url = server.url;
-  await ready(url);
-  chromium = await browser();
-});
-after(async () => {
-  await chromium?.close();
-  await server?.end();
-});
-
-async function on_page(options, body) {
-  const page = await open(chromium, options);
-  try {
-    await body(page);
-    assert.deepEqual(page.wrong, []);
-  } finally {
-    await page.context().close();
-  }
-}
+const { url, chromium, real, on_page } = await explored();
 
 // Puts an answer in the place of the server's.
 const answered = (page, path, body, status = 200) =>
   page.route((address) => address.href.startsWith(url + path), (route) => route.fulfill({ status, contentType: 'application/json', body: JSON.stringify(body) }));
-const real = async (path) => (await fetch(url + path)).json();
 
 describe('every view', () => {
   test('says what it is and shows the sample, and asks nobody but its server', () => on_page({}, async (page) => {

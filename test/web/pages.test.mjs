@@ -1,31 +1,10 @@
 // The pages that take their tables from the program's text, and those that draw: all rows, no column off the screen, words
 // instead of JSON; locks, inspectors, SQL, trees that open in place, the map's filters, what is printed and copied.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { browser, open, ready, serve, settled, view, views } from './support.mjs';
+import { describe, test } from 'node:test';
+import { explored, settled, view, views } from './support.mjs';
 
-let server, chromium, url;
-before(async () => {
-  server = await serve();
-  url = server.url;
-  await ready(url);
-  chromium = await browser();
-});
-after(async () => {
-  await chromium?.close();
-  await server?.end();
-});
-
-async function on_page(options, body) {
-  const page = await open(chromium, options);
-  try {
-    await body(page);
-    assert.deepEqual(page.wrong, []);
-  } finally {
-    await page.context().close();
-  }
-}
-const real = async (path) => (await fetch(url + path)).json();
+const { url, real, on_page } = await explored();
 const rows_of = (grid) => grid.locator('[data-row]');
 
 describe('tables', () => {
@@ -74,7 +53,7 @@ describe('tables', () => {
     assert.ok(asked.some((each) => each.includes('order=bytes')) && asked.some((each) => each.includes('containing=7ff3b559')));
   }));
 
-  test('shorten what names have alike, keep what tells them apart, and copy whole names', () => on_page({ width: 1280 }, async (page) => {
+  test('shorten what names have alike, keep where they differ, and copy whole names', () => on_page({ width: 1280 }, async (page) => {
     const stat = await real('api/ask/stat?by=retained&top=0');
     const one = stat.tables.types[0];
     const begin = `Company.Product.${'VeryLongNameOfAModule'.repeat(6)}`;

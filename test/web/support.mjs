@@ -1,5 +1,7 @@
 // What the tests share: the program that serves the sample, and Debian's Chromium.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { after } from 'node:test';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -54,6 +56,26 @@ export async function open(in_browser, { width = 1280, height = 800, theme = 'li
   page.on('console', (message) => { if (message.type() === 'error') page.wrong.push(message.text()); });
   page.on('request', (request) => page.asked.push(request.url()));
   return page;
+}
+
+// Serves the sample until the file's tests are done: { url, chromium }, `real`, which asks the server, and `on_page`, which
+// gives a page to a test and sees that nothing went wrong there.
+export async function explored() {
+  const server = await serve();
+  after(server.end);
+  await ready(server.url);
+  const chromium = await browser();
+  after(() => chromium.close());
+  const on_page = async (options, body) => {
+    const page = await open(chromium, options);
+    try {
+      await body(page);
+      assert.deepEqual(page.wrong, []);
+    } finally {
+      await page.context().close();
+    }
+  };
+  return { url: server.url, chromium, real: async (path) => (await fetch(server.url + path)).json(), on_page };
 }
 
 // Opens a view and waits until nothing is being asked any more.
