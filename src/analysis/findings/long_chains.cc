@@ -43,6 +43,8 @@ std::vector<BadTable> bad_tables(const Snapshot &snapshot) {
     const ObjectId id = snapshot.index().find(one.address);
     if (id == no_object || !ranked->tree.place(id))
       continue;
+    if (!may_have_long_chains(snapshot.runtime(), fields, one.address, least_usual))
+      continue;
     std::optional<HashChains> chains = hash_chains(snapshot.runtime(), fields, one.address, least_table_entries);
     if (chains && chains->longest >= least_longest && chains->usual() >= least_usual)
       out.push_back({one.address, one.method_table, std::move(*chains)});

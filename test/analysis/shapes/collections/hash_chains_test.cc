@@ -76,6 +76,41 @@ TEST(HashChains, AreUnknownWhereTheTableContradictsItself) {
   EXPECT_FALSE(hash_chains(opened.runtime, fields, few, 4));
 }
 
+// A table of which a sample is a part: whether it may have long chains by the sample, and whether it has them.
+void expect_sample_agrees(const char *what, u32 count, u32 (*code)(u32), bool is_bad) {
+  SCOPED_TRACE(what);
+  constexpr double usual = 16;
+  Sets s({});
+  std::vector<u32> codes;
+  for (u32 i = 0; i < count; ++i)
+    codes.push_back(code(i));
+  const Address set = s.made(codes, count);
+  Opened opened(s.heap);
+  FieldReader fields(opened.runtime);
+  const std::optional<HashChains> all = hash_chains(opened.runtime, fields, set, 1);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->usual() >= usual, is_bad) << all->usual();
+  EXPECT_EQ(may_have_long_chains(opened.runtime, fields, set, usual), is_bad);
+}
+
+TEST(HashChains, ASampleOfALargeTable) {
+  constexpr u32 count = 300'000;
+  expect_sample_agrees(
+      "spread well", count, [](u32 i) { return i * 7919; }, false);
+  expect_sample_agrees(
+      "two in each bucket", count, [](u32 i) { return i / 2; }, false);
+  expect_sample_agrees(
+      "one code", count, [](u32) { return 17u; }, true);
+  expect_sample_agrees(
+      "35 in each bucket", count, [](u32 i) { return i / 35; }, true);
+  expect_sample_agrees(
+      "the same codes again and again", count, [](u32 i) { return i % (count / 35); }, true);
+  expect_sample_agrees(
+      "one long chain at the end", count, [](u32 i) { return i < count - 3100 ? i : 5u; }, true);
+  expect_sample_agrees(
+      "every second entry in few buckets", count, [](u32 i) { return i % 2 ? i : i % 64; }, true);
+}
+
 std::string found_of_codes(const HeapShape &shape, u32 count, u32 (*code)(u32), bool is_held = true) {
   Sets s(shape);
   std::vector<u32> codes;
