@@ -95,11 +95,16 @@ public:
         {{"file", "File", Kind::text, report::Shown::everywhere, false, true}, [](const F &f) {
            return text_cell(f.file);
          }}}.table("found", "", found_);
+    if (is_cut_)
+      found.notes.push_back("only the first " + count_text(most_found) + " are listed");
     return {std::move(found), members("methods", "Methods", methods_), members("types", "Types", types_)};
   }
 
 private:
-  static report::Table members(const char *name, const char *title, const std::vector<MemberLine> &lines) {
+  // `lines`: one more than are listed if there are more.
+  static report::Table members(const char *name, const char *title, std::vector<MemberLine> lines) {
+    const bool is_cut = lines.size() > most_members;
+    lines.resize(std::min<u64>(lines.size(), most_members));
     using M = MemberLine;
     report::ColumnsOf<M> columns = {{{"token", "Token", Kind::text}, [](const M &m) { return token_text(m.token); }},
                                     {{"name", "Name", Kind::text}, &M::name}};
@@ -109,7 +114,7 @@ private:
     report::Table out = columns.table(name, title, lines);
     if (lines.empty())
       out.shown = report::Shown::in_data;
-    if (lines.size() == most_members)
+    if (is_cut)
       out.notes.push_back("only the first " + count_text(most_members) + " are listed");
     return out;
   }
@@ -136,9 +141,14 @@ private:
   }
 
   void add_named(const std::string &name, Address module) {
-    for (const DescribedType &type : search_.types_called(name, module, most_found))
+    std::vector<DescribedType> types = search_.types_called(name, module, most_found + 1);
+    std::vector<DescribedMethod> methods = search_.methods_called(name, module, most_found + 1);
+    is_cut_ |= types.size() > most_found || methods.size() > most_found;
+    types.resize(std::min<u64>(types.size(), most_found));
+    methods.resize(std::min<u64>(methods.size(), most_found));
+    for (const DescribedType &type : types)
       add_type(type);
-    for (const DescribedMethod &method : search_.methods_called(name, module, most_found))
+    for (const DescribedMethod &method : methods)
       add_method(method);
   }
 
@@ -205,12 +215,14 @@ private:
   void add_methods(const DescribedType &type) {
     if (!methods_.empty()) // of the first type alone: others are asked for by themselves
       return;
-    for (const DescribedMethod &method : search_.methods_of(type, most_members))
+    for (const DescribedMethod &method : search_.methods_of(type, most_members + 1))
       methods_.push_back({token(dnheap::Table::MethodDef, method.row), method.name, 0});
   }
 
   void add_types(Address module) {
-    for (const DescribedType &type : search_.types_of(module, most_members - types_.size())) {
+    if (types_.size() > most_members)
+      return;
+    for (const DescribedType &type : search_.types_of(module, most_members + 1 - types_.size())) {
       const auto at = by_row().find({module, type.row});
       types_.push_back({token(dnheap::Table::TypeDef, type.row), type.name, at == by_row().end() ? 0 : at->second});
     }
@@ -232,6 +244,7 @@ private:
   AddressMeanings meanings_;
   const MetadataSearch search_;
   std::vector<FoundThing> found_;
+  bool is_cut_ = false; // more things have that name
   std::vector<MemberLine> methods_, types_;
   std::multimap<std::pair<Address, u32>, Address> by_row_;
   bool is_by_row_known_ = false;

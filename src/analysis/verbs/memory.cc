@@ -87,11 +87,13 @@ std::vector<MemoryLine> lines_of(Address address, Bytes bytes, const MemoryUnit 
   return out;
 }
 
-MemoryLine string_at(Address address, Bytes bytes, const MemoryUnit &unit, ByteOrder order) {
+// `is_whole`: true if a zero ends it.
+MemoryLine string_at(Address address, Bytes bytes, const MemoryUnit &unit, ByteOrder order, bool &is_whole) {
   MemoryLine out{address, {}, {}};
+  is_whole = false;
   for (u64 at = 0; at + unit.size <= bytes.size() && out.text.size() < most_characters; at += unit.size) {
     const u64 code = number_in(bytes, at, unit.size, order);
-    if (code == 0)
+    if ((is_whole = code == 0))
       break;
     out.text += character(code);
   }
@@ -132,14 +134,14 @@ report::Table lines_table(const std::vector<MemoryLine> &lines, const MemoryUnit
   return columns.table("memory", "", lines);
 }
 
-// Returns how many bytes the question is about.
+// Returns how many bytes the question is about; they may be more than are shown.
 u64 bytes_asked(const Question &question, const MemoryUnit &unit, Address address) {
   u64 out = unit.is_string ? most_characters * unit.size : usual_bytes;
   if (question.limit)
-    out = *question.limit > most_memory_bytes / unit.size ? most_memory_bytes : *question.limit * unit.size;
+    out = *question.limit > ~u64{0} / unit.size ? ~u64{0} : *question.limit * unit.size;
   if (question.range)
     out = question.range->second.value() > address ? question.range->second.value() - address : 0;
-  return std::min(out, most_memory_bytes);
+  return out;
 }
 
 } // namespace
@@ -155,23 +157,32 @@ report::Answer answer_memory(const Snapshot &snapshot, const Question &question)
     throw UsageError("'" + printable(question.subject, 200) + "' is not an address such as 0x7f00c0de1234");
   if (unit.word == memory_units[0].word)
     unit.size = snapshot.runtime().memory().format().pointer_size;
-  const u64 asked = bytes_asked(question, unit, *address);
+  const u64 wanted = bytes_asked(question, unit, *address), asked = std::min(wanted, most_memory_bytes);
   if (asked == 0)
     throw UsageError("--range ends at or before " + hex(*address) + ", where the memory begins that is asked for");
   const std::vector<std::byte> bytes = known_from(snapshot.runtime().memory(), *address, asked);
   const ByteOrder order = snapshot.runtime().memory().format().byte_order;
   if (bytes.empty())
     throw NotFound("nothing is known of the memory at " + hex(*address) + ": the dump does not have it");
+  bool is_whole = true;
   if (unit.is_string)
-    answer.tables = {lines_table({string_at(*address, bytes, unit, order)}, unit)};
+    answer.tables = {lines_table({string_at(*address, bytes, unit, order, is_whole)}, unit)};
   else if (unit.word == memory_units[0].word)
     answer.tables = {pointers_table(snapshot, *address, bytes, question.values)};
   else
     answer.tables = {lines_table(lines_of(*address, bytes, unit, order), unit)};
   answer.tables[0].whole = !question.top_is_asked;
+  std::vector<std::string> &notes = answer.tables[0].notes;
+  const u64 characters = std::min(bytes.size() / unit.size, most_characters);
+  if (!is_whole)
+    notes.push_back(bytes.size() < asked && characters < most_characters
+                        ? "the dump does not have the end of the text"
+                        : "the text goes on after these " + count_text(characters) + " characters");
+  else if (wanted > asked && bytes.size() == asked && !unit.is_string)
+    notes.push_back("no more than " + count_text(asked) + " bytes are shown: those from " + hex(*address + asked) +
+                    " on are another question");
   if (bytes.size() < asked && !unit.is_string)
-    answer.tables[0].notes.push_back("the dump has " + count_text(bytes.size()) + " of these " + count_text(asked) +
-                                     " bytes");
+    notes.push_back("the dump has " + count_text(bytes.size()) + " of these " + count_text(asked) + " bytes");
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap lookup " + shell_word(question.target) + " " + hex(*address);
   return answer;

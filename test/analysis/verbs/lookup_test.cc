@@ -107,6 +107,59 @@ TEST(Lookup, NamesFindTypesAndMethodsTheExactOnesFirst) {
     EXPECT_THROW(looked.found(unknown), NotFound) << unknown;
 }
 
+std::vector<std::string> notes_in(LookedUp &looked, const char *verb, const Question &question, const char *table) {
+  report::Answer answer = answer_of(looked.heap, verb, question);
+  for (const report::Table &one : answer.tables)
+    if (one.name == std::string_view(table))
+      return one.notes;
+  return {"there is no such table"};
+}
+
+TEST(Lookup, WhatIsLeftOutIsSaid) {
+  constexpr u64 most_found = 1000, most_members = 10000;
+  using Notes = std::vector<std::string>;
+  LookedUp looked({});
+  MetadataWriter &metadata = looked.heap.app().metadata;
+  for (u64 i = 0; i < most_found; ++i)
+    metadata.type("Space" + std::to_string(i), "Same");
+  EXPECT_EQ(looked.found("Same").size(), most_found);
+  EXPECT_EQ(notes_in(looked, "lookup", {.subject = "Same"}, "found"), Notes{});
+  metadata.type("More", "Same");
+  EXPECT_EQ(looked.found("Same").size(), most_found);
+  EXPECT_EQ(notes_in(looked, "lookup", {.subject = "Same"}, "found"), Notes{"only the first 1,000 are listed"});
+
+  const u64 types = looked.found("app.dll", "types").size();
+  for (u64 i = types; i < most_members; ++i)
+    metadata.type("Many", "Type" + std::to_string(i));
+  EXPECT_EQ(looked.found("app.dll", "types").size(), most_members);
+  EXPECT_EQ(notes_in(looked, "lookup", {.subject = "app.dll"}, "types"), Notes{});
+  metadata.type("Many", "Last");
+  EXPECT_EQ(looked.found("app.dll", "types").size(), most_members);
+  EXPECT_EQ(notes_in(looked, "lookup", {.subject = "app.dll"}, "types"), Notes{"only the first 10,000 are listed"});
+}
+
+TEST(Memory, WhatIsLeftOutIsSaid) {
+  using Notes = std::vector<std::string>;
+  LookedUp looked({});
+  const std::string long_text(700'000, 'x');
+  const Address characters = looked.text + 12, many = looked.heap.segment(gen2).string(long_text) + 12;
+  auto notes = [&](Address at, const char *by, u64 limit) {
+    Question question{.subject = hex(at), .values = true, .by = by};
+    if (limit)
+      question.limit = limit;
+    return notes_in(looked, "memory", question, "memory");
+  };
+  EXPECT_EQ(notes(characters, "wide_string", 0), Notes{});
+  EXPECT_EQ(notes(characters, "wide_string", 2), Notes{"the text goes on after these 2 characters"});
+  EXPECT_EQ(notes(many, "wide_string", 0), Notes{"the text goes on after these 4,096 characters"});
+  EXPECT_EQ(notes(characters, "bytes", 4), Notes{});
+  Question question{.subject = hex(many), .values = true, .by = "bytes"};
+  question.range = {v0::Address(many), v0::Address(many + (u64{1} << 21))};
+  EXPECT_EQ(notes_in(looked, "memory", question, "memory"),
+            Notes{"no more than 1,048,576 bytes are shown: those from " + hex(many + (u64{1} << 20)) +
+                  " on are another question"});
+}
+
 TEST(Memory, WordsThatLeadSomewhereAreShownAndOthersWithValuesAlone) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));
