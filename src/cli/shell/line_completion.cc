@@ -189,6 +189,11 @@ std::string common_start(const Strings &words) {
   return out;
 }
 
+// False if no quotes, or not the open ones, make one word of it: it may come from a dump, and be made for that.
+bool can_be_quoted(const std::string &word, char open) {
+  return open ? word.find(open) == word.npos : word.find('\'') == word.npos || word.find('"') == word.npos;
+}
+
 // Quotes a word so that parse_line() takes it for one word.
 std::string quoted_word(const std::string &word, char open, bool is_whole) {
   const char quote = open                                           ? open
@@ -209,6 +214,7 @@ Completion complete(std::string_view before, const KnownNames &known) {
   if (line.is_elsewhere)
     return out;
   Strings all = candidates(line, known), fitting;
+  std::erase_if(all, [&](const std::string &word) { return !can_be_quoted(word, line.quote); });
   std::ranges::copy_if(all, std::back_inserter(fitting),
                        [&](const std::string &word) { return word.starts_with(line.part); });
   const bool begins_so = !fitting.empty();

@@ -120,7 +120,7 @@ private:
     const Answer answer = ask(*snapshot_, "stat");
     answer.tables().front().for_each_row([&](const Row &row) {
       const std::optional<std::string_view> name = row["type"].text();
-      if (name && printable_text(*name) == *name) // only names that can be typed as they are shown
+      if (name && printable_text(*name) == *name && !name->starts_with('-')) // else it cannot be typed as it is shown
         types_.emplace_back(*name);
       return true;
     });
@@ -281,7 +281,10 @@ private:
     const std::string target = options_.process ? "--pid=" + std::to_string(*options_.process) : options_.target;
     for (std::size_t i = 1; i < words.size(); ++i)
       if (words[i].size() > 1 && words[i].find_first_not_of("0123456789", 1) == words[i].npos && words[i][0] == '@') {
-        words[i] = row_of_last_answer(words[i], words[0], words[i - 1]);
+        std::string found = row_of_last_answer(words[i], words[0], words[i - 1]);
+        if (found.starts_with('-'))
+          throw UsageError(words[i] + ": '" + printable_text(found) + "' would be read as an option");
+        words[i] = std::move(found);
         if (words[i - 1] == "--type") // a name, not a regular expression
           words[i - 1] = "--type-exact";
       }

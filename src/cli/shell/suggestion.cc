@@ -38,7 +38,11 @@ std::optional<std::string> suggested_line(std::string_view line, std::string_vie
     return std::nullopt;
   const bool is_quoted = place > 0 && (line[place - 1] == '\'' || line[place - 1] == '"');
   const bool is_option = meant.starts_with('-'); // "--format json" is two words
-  const bool has_to_be_quoted = !is_quoted && !is_option && meant.find_first_of(" |>#") != meant.npos;
+  // A name from a dump may be made to end the quotes, or to be an option.
+  if ((is_quoted && meant.find(line[place - 1]) != meant.npos) ||
+      (is_option && (!wrong.starts_with('-') || meant.find_first_of("\"|>#") != meant.npos)))
+    return std::nullopt;
+  const bool has_to_be_quoted = !is_quoted && !is_option && meant.find_first_of(" \t|>#\"") != meant.npos;
   const std::string quote = has_to_be_quoted ? "'" : "";
   return std::string(line.substr(0, place)) + quote + std::string(meant) + quote +
          std::string(line.substr(place + wrong.size()));

@@ -95,6 +95,20 @@ TEST(Completion, TypesAndAddresses) {
   EXPECT_FALSE(asked) << "names cost a walk: only where one can stand";
 }
 
+// Names of a dump may be made to be typed: what stands behind them must not become a program.
+TEST(Completion, NamesStayOneWord) {
+  const KnownNames known{[] { return Strings{"A.One'\" | touch x", "B.Two' | touch x", "C.Three\" | touch x"}; }, {}};
+  auto typed = [&](const std::string &before) {
+    const Completion found = complete(before, known);
+    return before.substr(0, found.begin) + found.text;
+  };
+  EXPECT_EQ(typed("path A.O"), "path A.O") << "no quotes hold it";
+  EXPECT_EQ(typed("path B.T"), "path \"B.Two' | touch x\" ");
+  EXPECT_EQ(typed("path 'B.T"), "path 'B.T") << "it would end the quotes";
+  EXPECT_EQ(typed("path C.T"), "path 'C.Three\" | touch x' ");
+  EXPECT_EQ(typed("path \"C.T"), "path \"C.T");
+}
+
 TEST(Completion, NothingElsewhere) {
   for (const char *before : {"stat | so", "stat > fi", "stat >> fi", "# com", "nonsense --ty", "stat --top ", "diff "})
     EXPECT_EQ(line(before), before);

@@ -82,7 +82,24 @@ TEST_F(ShellProgram, ARowIsWhatTheWordBeforeItWants) {
   EXPECT_NE(run("-c objects -c 'show @1x'").err.find("'@1x'"), std::string::npos);
 }
 
-TEST_F(ShellProgram, TheProgramBehindALineTellsHowItEnds) {
+// A type may be called as an option is; it must not become one.
+TEST_F(ShellProgram, ARowThatLooksLikeAnOptionIsNone) {
+  test::HeapBuilder heap({});
+  const std::string made = folder_.path("made");
+  const Address type = heap.method_table(
+      {.base_size = static_cast<u32>(3 * heap.p), .rid = heap.app().metadata.type("", "--output=" + made)});
+  auto &segment = heap.segment(GCSegmentGeneration::gen2);
+  for (int i = 0; i < 99; ++i)
+    segment.object(type);
+  core_ = folder_.write("c.core", test::core_file(heap));
+  const test::RunResult result = run("-c 'stat --sort count --table types' -c 'path @1'");
+  EXPECT_NE(result.out.find("--output="), std::string::npos) << result.out;
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("@1: "), std::string::npos) << result.err;
+  EXPECT_EQ(read("made"), "");
+}
+
+TEST_F(ShellProgram, TheProgramBehindALineSaysHowItEnds) {
   EXPECT_EQ(run("-c 'stat | true'").exit_code, 0);
   EXPECT_EQ(run("-c 'stat | false'").exit_code, 1);
   EXPECT_EQ(run("-c 'stat | exit 7'").exit_code, 7);

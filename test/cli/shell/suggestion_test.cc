@@ -25,6 +25,21 @@ TEST(Suggestion, TheWrongWordIsReplacedInTheLine) {
       << "a name with spaces is quoted";
 }
 
+// Names of a dump may be made to be typed: what stands behind them must not become a program or an option.
+TEST(Suggestion, NamesStayOneWord) {
+  auto of = [](const char *line, const char *name) {
+    return suggested_line(line, std::string("no type is called 'Cart', did you mean '") + name + "'?");
+  };
+  EXPECT_EQ(of("path Cart", "Cart\"|touch x"), "path 'Cart\"|touch x'");
+  EXPECT_EQ(of("path Cart", "Cart\"x"), "path 'Cart\"x'");
+  EXPECT_EQ(of("path 'Cart'", "Cart\" | touch x"), "path 'Cart\" | touch x'");
+  EXPECT_EQ(of("path \"Cart\"", "Cart | touch x"), "path \"Cart | touch x\"");
+  EXPECT_EQ(of("path \"Cart\"", "Cart\" | touch x"), std::nullopt);
+  EXPECT_EQ(of("path Cart", "-Cart"), std::nullopt);
+  EXPECT_EQ(of("path Cart", "--output=Cart"), std::nullopt);
+  EXPECT_EQ(suggested_line("path -Cart", "no type is called '-Cart', did you mean '-Cart|touch x'?"), std::nullopt);
+}
+
 TEST(Suggestion, WithoutAProposalOrItsWordThereIsNone) {
   EXPECT_EQ(suggested_line("nonsense", "'nonsense' is neither a verb nor an SOS command that dnheap knows"),
             std::nullopt);
