@@ -12,7 +12,8 @@ namespace dnheap {
 
 namespace {
 
-constexpr u64 most_asked = 4096; // views whose holder is looked for; further ones are held as the last one of these
+constexpr u64 most_asked = 4096; // views whose holder is looked for
+constexpr const char *not_asked = "(not looked for)";
 
 } // namespace
 
@@ -25,11 +26,11 @@ report::Table views_table(const Snapshot &snapshot, const std::vector<MappedView
     Address example = 0;
   };
   std::map<std::pair<std::string, std::string>, Sum> sums; // by file and holder
-  std::string holder;
   for (u64 i = 0; i < views.size(); ++i) {
     const MappedView &view = views[i];
-    if (i < most_asked)
-      holder = snapshot.index().is_object(view.handle) ? holder_in_words(snapshot, "[]", view.handle) : "";
+    std::string holder = i >= most_asked ? not_asked : "";
+    if (i < most_asked && snapshot.index().is_object(view.handle))
+      holder = holder_in_words(snapshot, "[]", view.handle);
     Sum &sum = sums[{view.file, holder == "[]" ? "" : holder}];
     sum.bytes += view.bytes;
     sum.stored += view.stored;
@@ -45,6 +46,8 @@ report::Table views_table(const Snapshot &snapshot, const std::vector<MappedView
       {{"held_by", "Held by", Kind::text}, [](const S &s) {
          return s.first.second.empty() ? Cell("(nobody)") : Cell(s.first.second);
        }}}.table("views", "Views of memory-mapped files", largest_first(sums, &Sum::bytes));
+  if (views.size() > most_asked)
+    table.notes.push_back("the holders of " + count_text(views.size() - most_asked) + " views were not looked for");
   table.shown = in_text ? Shown::everywhere : Shown::in_data;
   return table;
 }
