@@ -69,7 +69,8 @@ void find_open_handles(const Evidence &evidence, std::vector<Finding> &out) {
   for (const auto &[name, things] : opened_kinds) {
     if (count_called(snapshot, name) < least_open)
       continue;
-    const std::map<std::string, OpenHandles> by_holder = open_handles(snapshot, objects_called(snapshot, name));
+    const std::vector<TypedObject> handles = objects_called(snapshot, name);
+    const std::map<std::string, OpenHandles> by_holder = open_handles(snapshot, handles);
     const auto most = std::ranges::max_element(by_holder, {}, [](const auto &one) { return one.second.count; });
     if (most == by_holder.end() || most->second.count < least_open)
       continue;
@@ -78,10 +79,10 @@ void find_open_handles(const Evidence &evidence, std::vector<Finding> &out) {
     out.push_back(
         {.kind = "open_handles",
          .harm = Harm::resource,
-         .text = fmt::format("{} {} are open, held by {}{}. Dispose of each when it is no longer needed: the "
+         .text = fmt::format("{}{} {} are open, held by {}{}. Dispose of each when it is no longer needed: the "
                              "system allows a process a limited number.",
-                             count_text(most->second.count), things,
-                             holder + (is_reached ? ", to which " + most->first + " leads" : ""),
+                             handles.size() > most_handles_looked_at ? "At least " : "", count_text(most->second.count),
+                             things, holder + (is_reached ? ", to which " + most->first + " leads" : ""),
                              name == view_handle ? ", and map " + files_text(find_mapped_views(snapshot)) : ""),
          .count = most->second.count,
          .example = most->second.example,

@@ -33,6 +33,8 @@ TEST(Findings, OpenHandles) {
     EXPECT_EQ(found_of_handles(shape, "SafeFileHandle", 499), "");
     EXPECT_EQ(found_of_handles(shape, "SafeSocketHandle", 900), ""); // a server has one for each connection
   }
+  const std::string found = found_of_handles({}, "SafeFileHandle", 100'001); // more than are looked at
+  EXPECT_NE(found.find(": At least "), found.npos) << found;
 }
 
 // An assembly without an image, whose metadata the runtime keeps for debuggers, and its managed objects.
