@@ -40,6 +40,7 @@ void add_failures(const Snapshot &snapshot, Activities &to) {
   for (const UnseenFailure &one : all)
     to.list.push_back({.who = Activity::Who::failures,
                        .count = one.count,
+                       .is_at_least = one.is_at_least,
                        .waits_for = {},
                        .method = one.method,
                        .calls = one.type,
@@ -59,7 +60,8 @@ const char *name_of(Activity::Who who) {
 }
 
 std::string Activity::figures() const {
-  return count_text(count) + " " + name_of(who == Who::failures ? Who::calls : who) + (count == 1 ? "" : "s");
+  return (is_at_least ? "at least " : "") + count_text(count) + " " + name_of(who == Who::failures ? Who::calls : who) +
+         (count == 1 ? "" : "s");
 }
 
 std::string Activity::text() const {

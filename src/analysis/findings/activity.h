@@ -16,8 +16,9 @@ struct Activity {
   enum class Who : u8 { threads, calls, requests, failures };
   Who who = Who::threads;
   u64 count = 0;
-  std::string waits_for; // in words: "a task", "sleep"; empty: they do not wait, or how they wait is unknown
-  std::string method;    // of the program, in words; empty for requests
+  bool is_at_least = false; // there may be more
+  std::string waits_for;    // in words: "a task", "sleep"; empty: they do not wait, or how they wait is unknown
+  std::string method;       // of the program, in words; empty for requests
   // The method of .NET, or the native function, that the program's method calls; empty: none. Of failures: the type of
   // the exception.
   std::string calls;

@@ -62,17 +62,19 @@ void find_failed_calls(const Evidence &evidence, std::vector<Finding> &out) {
     const WaitsBeside waits = find_waits_beside(evidence, failure);
     if (!waits.count)
       continue;
-    out.push_back({.kind = "failed_calls",
-                   .harm = Harm::hang,
-                   .sureness = Sureness::possible,
-                   .text = fmt::format("{} failed with {} in {}, and nobody looked at the exception, while {}, in {}: "
-                                       "perhaps for what the failed {} to do.",
-                                       figures(failure.count, "call"), failure.type, failure.method, waits.text,
-                                       failure.words_for(waits.type), failure.count == 1 ? "call was" : "calls were"),
-                   .count = failure.count,
-                   .example = failure.exception,
-                   .verb = "exceptions",
-                   .options = " " + hex(failure.exception)});
+    out.push_back(
+        {.kind = "failed_calls",
+         .harm = Harm::hang,
+         .sureness = Sureness::possible,
+         .text = fmt::format("{}{} failed with {} in {}, and nobody looked at the exception, while {}, in {}: "
+                             "perhaps for what the failed {} to do.",
+                             failure.is_at_least ? "At least " : "", figures(failure.count, "call"), failure.type,
+                             failure.method, waits.text, failure.words_for(waits.type),
+                             failure.count == 1 ? "call was" : "calls were"),
+         .count = failure.count,
+         .example = failure.exception,
+         .verb = "exceptions",
+         .options = " " + hex(failure.exception)});
     return; // one is enough: the verb async counts the others
   }
 }

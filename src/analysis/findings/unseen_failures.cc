@@ -19,7 +19,7 @@ namespace dnheap {
 namespace {
 
 constexpr const char *record_of_exceptions = "System.Threading.Tasks.TaskExceptionHolder";
-constexpr u64 most_described = 1000; // exceptions whose stacks are read; of more, only these count
+constexpr u64 most_described = 1000; // exceptions whose stacks are read; more are not looked at
 
 // Returns the method in the source: a state machine's MoveNext is its asynchronous method.
 std::string source_method(const Runtime &runtime, Address method) {
@@ -94,8 +94,10 @@ std::vector<UnseenFailure> find_unseen_failures(const Snapshot &snapshot) {
     known->second.count += !is_new;
   }
   std::vector<UnseenFailure> out;
-  for (auto &[key, one] : found)
+  for (auto &[key, one] : found) {
+    one.is_at_least = described > most_described;
     out.push_back(std::move(one));
+  }
   std::ranges::stable_sort(out, [](const UnseenFailure &a, const UnseenFailure &b) { return a.count > b.count; });
   return out;
 }

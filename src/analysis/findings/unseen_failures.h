@@ -14,7 +14,8 @@ namespace dnheap {
 struct UnseenFailure {
   Address exception = 0; // the first of them
   u64 count = 0;
-  std::string type;   // of the exception
+  bool is_at_least = false; // not all failures were looked at: more may be alike
+  std::string type;         // of the exception
   std::string method; // of the program, in words: the innermost that the first exception passed through; empty: unknown
   std::string thrown_in;                      // the class of that method
   std::set<std::string, std::less<>> classes; // of the program, whose methods the first exception passed through

@@ -1,4 +1,5 @@
 // Exceptions of failed tasks that nobody looked at: which count, and in which groups; in every layout.
+#include "analysis/findings/activity.h"
 #include "analysis/findings/unseen_failures.h"
 #include "support/library_heap.h"
 #include "support/opened.h"
@@ -42,6 +43,23 @@ TEST(UnseenFailures, ByTypeAndMostFrequentFirst) {
     EXPECT_EQ(found[1].type, "Shop.Failure");
     EXPECT_EQ(found[1].exception, first);
     EXPECT_TRUE(found[1].method.empty()); // the exception has no stack
+  }
+}
+
+TEST(UnseenFailures, OfVeryManyTheCountIsTheLeast) {
+  for (const bool is_more : {false, true}) {
+    FailedTasksHeap s({});
+    for (int i = 0; i < 1000 + is_more; ++i)
+      s.fail(s.failure, false);
+    Snapshot snapshot(s.heap.target(), {});
+    const std::vector<UnseenFailure> found = find_unseen_failures(snapshot);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].count, 1000u);
+    EXPECT_EQ(found[0].is_at_least, is_more);
+    SourceLines lines(snapshot);
+    const Activities activities = find_activities(snapshot, {}, lines, 5);
+    ASSERT_EQ(activities.list.size(), 1u);
+    EXPECT_EQ(activities.list[0].figures(), is_more ? "at least 1,000 calls" : "1,000 calls");
   }
 }
 
