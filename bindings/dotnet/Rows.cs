@@ -39,7 +39,7 @@ public enum RootKind
 /// <summary>A type that has objects, by its MethodTable: two instances of a generic type are two.</summary>
 /// <param name="MethodTable">Its address in the process.</param>
 /// <param name="Name">"System.Collections.Generic.List&lt;Shop.Order&gt;".</param>
-/// <param name="Assembly">"Shop.dll"; empty where it cannot be told.</param>
+/// <param name="Assembly">"Shop.dll"; empty: not known.</param>
 /// <param name="Id">Of types, from 0 on; null for holes between objects.</param>
 /// <param name="Count">Of its objects.</param>
 /// <param name="Bytes">Of them, as ClrMD and SOS report it.</param>

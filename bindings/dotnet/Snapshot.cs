@@ -241,8 +241,8 @@ public sealed unsafe class Snapshot : IDisposable
     {
         try
         {
-            if (s_progress.TryGetValue((nint)context, out Action<HeapProgress>? told))
-                told(new(now->Pass == null ? null : Text(now->Pass), now->Done, now->Total, now->Objects));
+            if (s_progress.TryGetValue((nint)context, out Action<HeapProgress>? call))
+                call(new(now->Pass == null ? null : Text(now->Pass), now->Done, now->Total, now->Objects));
             return 0;
         }
         catch (Exception thrown)

@@ -115,17 +115,17 @@ def _library():
 
 
 class _Watch:
-    """Tells the caller's function how far a call is. What that raises, and Ctrl-C, ends the call."""
+    """Reports to the caller's function how far a call is. An exception out of that, and Ctrl-C, ends the call."""
 
     def __init__(self, progress):
         self.progress, self.now, self.stops = progress, None, False
         self.lock, self.calls, self.last, self.ended = threading.RLock(), 0, None, False
 
-        def told(_, now):
+        def report(_, now):
             of = now.contents
             self.now = Progress(of.step.decode() if of.step else None, of.done, of.total, of.objects)
             return self.stops
-        self.function = _OnProgress(told)
+        self.function = _OnProgress(report)
 
     def call(self, function, *arguments):
         """On a thread of its own: Python takes no Ctrl-C while it waits for C."""

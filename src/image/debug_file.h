@@ -55,11 +55,11 @@ public:
 
   // Calls visit for every defined symbol, with its address in the process.
   void for_each_symbol(const std::function<void(Address, std::string_view name)> &visit) const;
-  // Returns the function that contains an address in the process, see find_elf_function().
   struct Function {
     std::string_view name;
     Address start = 0;
   };
+  // Returns the function that contains an address in the process, see find_elf_function().
   std::optional<Function> function_at(Address code) const;
 
   // Calls visit for the entries, in order, of each unit that this compiler wrote. Returns what keeps their names alive.

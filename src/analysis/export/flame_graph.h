@@ -26,8 +26,8 @@ public:
   Retained all() const { return all_; }                            // sum of all frames: everything that is alive
   Exported exported() const; // the facts about a file of this graph, except its size
 
-  // A node with less than this share of the live bytes has no frame of its own; such nodes are one frame with this
-  // name.
+  // A node that holds less than one part in so many of the live bytes has no frame of its own: such nodes together are
+  // one frame, `small`.
   static constexpr u64 least_share = 10000;
   static constexpr const char *small = "(less than 0.01% each)";
   // Limits for depth and number of frames; whatever would be on top of these becomes one frame, `deeper`.

@@ -20,7 +20,8 @@ constexpr u64 most_events = 3;       // the others are listed by the inspector
 
 bool is_held_by_somebody(const EventGroups::value_type &one) { return one.first.first != HoldingFields::nobody_text; }
 
-// Returns the objects that the events lead through. Objects that listen to several events are forgotten by all of them.
+// Returns the objects through which all events together hold their handlers: an object that listens to several of them
+// is forgotten, too, if nothing else holds it.
 std::vector<Address> delegates_of(const FoundEvents &events) {
   std::vector<Address> out;
   for (const auto &one : events.groups)

@@ -1,4 +1,4 @@
-// line_in_brackets(): a source line behind the method that it is in. Pure; any thread.
+// line_in_brackets(): writes a source line to stand behind the name of its method. Pure; any thread.
 #pragma once
 #include "snapshot/source_lines.h"
 

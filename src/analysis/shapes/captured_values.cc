@@ -78,7 +78,7 @@ public:
     add_values(contexts);
   }
 
-  // Returns the number of the method that a timer or a registration calls which captured the context; 0: unknown.
+  // Returns the number of the method called by the timer or the registration that captured the context; 0: unknown.
   u32 callee_of(Address context) const {
     const auto found = callees_.find(context);
     return found == callees_.end() ? 0 : found->second;

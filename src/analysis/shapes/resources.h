@@ -16,7 +16,7 @@ namespace dnheap {
 // Returns the state in words: "open"; nullopt if the type does not have the fields for it, or they are not in the dump.
 using StateFunction = std::optional<std::string> (*)(FieldReader &fields, const Runtime &runtime, Address object);
 
-// Returns when the object began, on the clock of ticks (process_clock.h); 0: it does not know.
+// Returns when the object began, on the clock of ticks (process_clock.h); 0: unknown.
 using StartFunction = u64 (*)(FieldReader &fields, Address object);
 
 struct ResourceKind {

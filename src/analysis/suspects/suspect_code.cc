@@ -64,7 +64,7 @@ private:
     return "";
   }
 
-  // `type`: how the names of the types begin that are asked.
+  // `type`: the beginning of the names of the types whose methods are meant.
   std::string asked_by(std::string_view type, std::vector<std::string_view> asks, std::string_view words,
                        std::vector<std::string_view> gives_back, const std::string &back_words) const {
     auto calls = [&](const std::vector<std::string_view> &methods) {

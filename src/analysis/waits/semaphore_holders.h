@@ -53,9 +53,9 @@ public:
   // All arguments must outlive this object.
   SemaphoreHolders(const Snapshot &snapshot, const LockSet &locks, const Tasks &tasks, const SemaphoreWaits &waits);
 
+  using Holders = std::vector<SemaphoreHolder>;
   // Returns the semaphores without permits that somebody waits for, by address, each with all who may have taken a
   // permit, including those that wait for it themselves.
-  using Holders = std::vector<SemaphoreHolder>;
   const std::map<Address, Holders> &semaphores() const { return semaphores_; }
   // For a collection: true if a timer, a task that has not begun, or queued work refers to it directly or indirectly,
   // and so may add or take later.

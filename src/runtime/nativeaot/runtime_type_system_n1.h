@@ -122,7 +122,7 @@ private:
   Address free_ = 0, cell_ = 0;
   ReadyToRun ready_to_run_;
   bool map_read_ = false, methods_read_ = false;
-  std::optional<NativeHashing> hashing_;       // nothing: no type that leads to System.Object was asked about yet
+  std::optional<NativeHashing> hashing_;       // absent until a type that leads to System.Object is asked about
   std::vector<std::vector<std::byte>> copies_; // joined copies of sections that lie in several pieces
   NativeMetadata metadata_;
   std::unordered_map<Address, u32> definitions_; // MethodTable → offset in metadata_

@@ -26,7 +26,7 @@ struct GcHeaderX86 {
   u32 arguments_at = 0;     // offset of the argument table from `tables`; 0: it follows the other tables
 };
 
-// Moves `bytes` to the tables. What is returned counts only if `bytes` has not failed.
+// Reads the header, and leaves `bytes` at the tables behind it. The result is valid only if `bytes` has not failed.
 GcHeaderX86 read_gc_header_x86(GcBytesX86 &bytes, u32 version);
 
 } // namespace dnheap
