@@ -56,7 +56,6 @@ public:
   // Bytes from the stack pointer on that belong to the methods that this one calls.
   u64 scratch_area() const { return scratch_area_; }
   std::optional<u8> stack_base_register() const { return stack_base_; }
-  u32 safe_point_count() const { return safe_points_; }
   // Sorted ranges of offsets, [first, second), in which the method can be stopped anywhere.
   const std::vector<std::pair<u64, u64>> &ranges() const { return ranges_; }
 

@@ -71,8 +71,6 @@ public:
   const ReadyToRun &ready_to_run() const { return ready_to_run_; }
   // "shop!0x1a2b0"; outside of the module, the address itself.
   std::string place(Address address) const;
-  // The cell by which each type identifies its module: it holds the address of the module's TypeManager.
-  Address type_manager_cell() const { return cell_; }
 
 private:
   struct Offsets {
@@ -119,7 +117,8 @@ private:
   u32 kind_mask_ = 0, has_component_size_ = 0, has_finalizer_ = 0, is_generic_ = 0, element_type_mask_ = 0;
   unsigned element_type_shift_ = 0;
   u32 has_pointers_ = 0, has_optional_fields_ = 0, arity_mask_ = 0;
-  Address free_ = 0, cell_ = 0;
+  Address free_ = 0;
+  Address cell_ = 0; // by which each type identifies its module: it holds the address of the module's TypeManager
   ReadyToRun ready_to_run_;
   bool map_read_ = false, methods_read_ = false;
   std::optional<NativeHashing> hashing_;       // absent until a type that leads to System.Object is asked about
