@@ -261,6 +261,8 @@ class Answer(dict):
     def table(self, name=None):
         """A table's rows, as dicts; the first one's where none is named."""
         tables = self["tables"]
+        if not tables:
+            raise NotFound("the answer has no tables")
         try:
             return tables[name] if name else next(iter(tables.values()))
         except KeyError:

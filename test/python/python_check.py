@@ -106,6 +106,8 @@ class OnTheSample(unittest.TestCase):
         self.assertEqual(caught.exception.code, 5)
         with self.assertRaisesRegex(dnheap.NotFound, "no table 'x'; there are types"):
             self.dump.ask("stat").table("x")
+        with self.assertRaisesRegex(dnheap.NotFound, "no tables"):
+            dnheap.Answer(tables={}).table()
         with self.assertRaisesRegex(dnheap.Error, "/no/such/core"):
             dnheap.open("/no/such/core")
         with self.assertRaises(dnheap.Error):
