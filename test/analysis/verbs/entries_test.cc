@@ -148,6 +148,39 @@ TEST(Instances, ByTheValueOfAField) {
   }
 }
 
+// A struct with more fields than its text has: those that differ in the last one are two groups.
+TEST(Instances, ByAStructThatIsNotShownAsAWhole) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Shelf s(shape);
+    constexpr u32 count = 70, size = 4 * count;
+    MetadataWriter &metadata = s.heap.app().metadata;
+    const u32 rid = metadata.type("Shop", "Wide");
+    const u32 p = static_cast<u32>(s.p);
+    const Address wide = s.heap.method_table({.base_size = 2 * p + size, .flags = 0x40000, .rid = rid});
+    std::vector<FieldShape> fields;
+    for (u32 i = 0; i < count; ++i)
+      fields.push_back(
+          {metadata.field("_" + std::to_string(i), field_signature(element(ElementType::I4))), ElementType::I4, 4 * i});
+    s.heap.fields(wide, fields);
+    s.heap.value_type(wide, ElementType::ValueType, size);
+    const Address box = s.heap.method_table({.base_size = 2 * p + size, .rid = metadata.type("Shop", "Box")});
+    s.heap.fields(
+        box,
+        {{metadata.field("_wide", field_signature(type_reference(ElementType::ValueType, token(Table::TypeDef, rid)))),
+          ElementType::ValueType, 0}});
+    for (u64 last : {1, 2, 1})
+      s.old.store(s.old.object(box) + p + 4 * (count - 1), last, 4);
+    Question question{.type_exact = "Shop.Box", .values = true};
+    question.by_field = "_wide";
+    std::vector<TextRow> rows = s.rows("objects", "groups", question);
+    ASSERT_EQ(rows.size(), 2u) << s.notes;
+    EXPECT_EQ(rows[0]["objects"], "2");
+    EXPECT_EQ(rows[1]["objects"], "1");
+    EXPECT_NE(rows[0]["value"].find(", …"), std::string::npos) << rows[0]["value"];
+  }
+}
+
 TEST(Instances, WithRetainedSizes) {
   Shelf s(HeapShape{});
   s.heap.gc.handles = {{.type = HandleType::strong, .object = s.orders[4]}};

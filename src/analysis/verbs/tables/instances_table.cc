@@ -20,7 +20,8 @@ using report::Cell;
 using report::Kind;
 using report::Shown;
 
-constexpr u64 longest_group = 1 << 16; // of a string, in UTF-16 code units: longer ones are groups of their own
+constexpr u64 longest_group = 1 << 16;  // of a string, in UTF-16 code units: longer ones are groups of their own
+constexpr u64 largest_struct = 1 << 16; // bytes that are compared
 
 struct ListedInstance : Instance {
   std::optional<u64> retained;
@@ -139,7 +140,8 @@ private:
     return place ? std::optional(holding_->tree().retained(*place).bytes) : std::nullopt;
   }
 
-  // Equal strings are one group, however long; other objects are groups by their addresses.
+  // Equal strings are one group, however long; other objects are groups by their addresses. Structs whose text does not
+  // have all of them are groups by their bytes.
   std::string key_of(const EntryPart &part) {
     if (!part)
       return "";
@@ -149,7 +151,13 @@ private:
           text && !text->is_cut)
         return "\"" + text->text;
     const bool is_boxed = value.object && !value.value.is_absent() && value.type != "System.String";
-    return value.object && !is_boxed ? "@" + hex(value.object) : "=" + value.text;
+    const bool is_cut = value.text.find("…") != value.text.npos;
+    if (value.object && (!is_boxed || is_cut))
+      return "@" + hex(value.object);
+    std::string key = "=" + value.text;
+    if (is_cut)
+      key += as_text(runtime_.memory().view_up_to(part.at, std::min(part.type->size.value_or(0), largest_struct)));
+    return key;
   }
 
   report::Table listed_table(const std::vector<ListedInstance> &instances) {
