@@ -39,6 +39,10 @@ ordered_json head_of(const report::Answer &answer) {
   if (answer.completeness)
     for (const std::string &sentence : answer.completeness->notes.sentences())
       notes.push_back(safe_text(sentence));
+  if (const u64 all = answer.completeness ? answer.completeness->gaps.size() + answer.completeness->more_gaps : 0;
+      all > most_gaps)
+    notes.push_back(count_text(all - most_gaps) + (all == most_gaps + 1 ? " more gap is" : " more gaps are") +
+                    " not listed here");
   return {{"command", answer.command},
           {"headline", safe_text(report::headline_text(answer))},
           {"lead", lead},

@@ -144,5 +144,21 @@ TEST(ExploredTables, AsksOnceForRowsAndShowsTablesOfText) {
   EXPECT_EQ(times, 1);
 }
 
+TEST(ExploredTables, GapsThatAreNotListedAreCounted) {
+  for (const u64 gaps : {50, 52}) {
+    ExploredTables tables;
+    const ordered_json answer = tables.answer("stat", "", 10, {}, [&] {
+      report::Answer out;
+      out.completeness.emplace();
+      for (u64 i = 0; i < gaps; ++i)
+        out.completeness->gaps.push_back({0x1000 * i, 0x1000 * i + 8, "not in the dump"});
+      out.completeness->more_gaps = gaps - 50;
+      return out;
+    });
+    EXPECT_EQ(answer["gaps"].size(), 50u);
+    EXPECT_EQ(answer["notes"].dump(), gaps == 50 ? "[]" : R"(["4 more gaps are not listed here"])");
+  }
+}
+
 } // namespace
 } // namespace dnheap::explore
