@@ -4,6 +4,7 @@
 #include "runtime/vm/hash_table.h"
 #include "runtime/vm/module_assembly.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace dnheap {
@@ -77,8 +78,8 @@ void LoadedTypes::add_defined(Address module, std::vector<Address> &to) const {
       return;
     for (u64 i = 0; i < *count && *table; ++i) {
       std::optional<u64> entry = memory_->try_pointer(*table + i * p_);
-      if (!entry) { // skip to the next page
-        i += (4096 - (*table + i * p_) % 4096) / p_ - 1;
+      if (!entry) { // skip to the next page; a damaged table may begin anywhere
+        i += std::max<u64>((4096 - (*table + i * p_) % 4096) / p_, 1) - 1;
         continue;
       }
       if (Address mt = *entry & ~u64{3}; mt && types_->is_method_table(mt))
