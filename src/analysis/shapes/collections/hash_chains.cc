@@ -139,8 +139,7 @@ std::optional<HashChains> hash_chains(const Runtime &runtime, FieldReader &field
   if (!opened || opened->used < least)
     return std::nullopt;
   HashChains out{.key_type = opened->shape.key_type};
-  std::vector<u64> places;
-  places.reserve(opened->used);
+  std::vector<u64> places; // grows as entries are read: the number of them is only claimed
   for (u64 i = 0; i < opened->used; ++i) {
     const std::optional<Entry> entry = entry_of(fields.memory(), *opened, i);
     if (!entry)
