@@ -36,9 +36,10 @@ MetadataSearch::MetadataSearch(const Runtime &runtime) : il_(runtime.il_code()) 
   if (!il_)
     return;
   try {
-    Notes ignored; // a list that ends early is found out by whoever misses a name
-    modules_ = il_->modules(ignored);
-  } catch (const Error &) { // the list is not found: nothing can be searched
+    modules_ = il_->modules(problems_);
+  } catch (const Error &e) {
+    problems_.add(Subject::modules, Effect::numbers,
+                  "the loaded modules are unknown, so nothing is searched by name: ", e);
     il_.reset();
   }
 }

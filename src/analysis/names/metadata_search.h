@@ -28,8 +28,10 @@ class MetadataSearch {
 public:
   explicit MetadataSearch(const Runtime &runtime);
 
-  // False if the runtime has no metadata, as it was compiled ahead of time.
+  // False if the runtime has no metadata, as it was compiled ahead of time, or if the modules are unknown.
   bool can_search() const { return il_ != nullptr; }
+  // Why modules are missing, so that names in them are not found.
+  const Notes &problems() const { return problems_; }
   const std::vector<Address> &modules() const { return modules_; }
   std::string file_name(Address module) const { return il_ ? il_->file_name(module) : ""; }
   // `module`: only there; 0: everywhere. Those that have exactly that name come before those that have it without
@@ -53,6 +55,7 @@ private:
 
   std::unique_ptr<IlCode> il_;
   std::vector<Address> modules_;
+  Notes problems_;
 };
 
 } // namespace dnheap

@@ -62,6 +62,7 @@ public:
 
   // "Shop.Cart", "Shop.Cart.Add", "Shop.dll!Shop.Cart", "Shop.dll!0x06000001", "Shop.dll"
   void called(const std::string &name) {
+    has_searched_ = true;
     const std::size_t mark = name.find('!');
     if (mark == name.npos) {
       add_modules_called(name);
@@ -82,7 +83,14 @@ public:
   }
 
   bool is_empty() const { return found_.empty(); }
-  bool can_search() const { return search_.can_search(); }
+  // Why a name that is not found may be there all the same; empty: it is not there.
+  std::string why_not_found() const {
+    for (const Note &note : search_.problems())
+      return "; " + note.text;
+    return search_.can_search() ? "" : ": this runtime has no metadata to search in";
+  }
+  // Nothing is missing where an address was looked up.
+  Notes problems() const { return has_searched_ ? search_.problems().up_to(Effect::numbers) : Notes(); }
 
   std::vector<report::Table> tables() const {
     using F = FoundThing;
@@ -244,7 +252,8 @@ private:
   AddressMeanings meanings_;
   const MetadataSearch search_;
   std::vector<FoundThing> found_;
-  bool is_cut_ = false; // more things have that name
+  bool is_cut_ = false;       // more things have that name
+  bool has_searched_ = false; // by name
   std::vector<MemberLine> methods_, types_;
   std::multimap<std::pair<Address, u32>, Address> by_row_;
   bool is_by_row_known_ = false;
@@ -272,12 +281,11 @@ report::Answer answer_lookup(const Snapshot &snapshot, const Question &question)
   if (lookup.is_empty() && (!address || !question.subject.starts_with("0x")))
     lookup.called(question.subject);
   if (lookup.is_empty())
-    throw NotFound(is_name(question.subject)
-                       ? "no loaded module has a type, a method or a token called '" +
-                             printable(question.subject, 200) +
-                             (lookup.can_search() ? "'" : "': this runtime has no metadata to search in")
-                       : "nothing is known of the address " + hex(*address) + doubt(answer));
+    throw NotFound(is_name(question.subject) ? "no loaded module has a type, a method or a token called '" +
+                                                   printable(question.subject, 200) + "'" + lookup.why_not_found()
+                                             : "nothing is known of the address " + hex(*address) + doubt(answer));
   answer.tables = lookup.tables();
+  answer.completeness->notes.add_all(lookup.problems());
   add_name_notes(snapshot, answer);
   answer.next_command = "dnheap stat " + shell_word(question.target);
   return answer;

@@ -138,6 +138,26 @@ TEST(Lookup, WhatIsLeftOutIsSaid) {
   EXPECT_EQ(notes_in(looked, "lookup", {.subject = "app.dll"}, "types"), Notes{"only the first 10,000 are listed"});
 }
 
+TEST(Lookup, ModulesThatAreMissingAreSaid) {
+  LookedUp looked({});
+  {
+    Opened opened(looked.heap);
+    const ContractDescriptor &d = opened.runtime.descriptor();
+    const Address domain = opened.target->memory.pointer(d.number("AppDomain"), "the AppDomain");
+    looked.heap.poke(domain + static_cast<u64>(d.offset("AppDomain", "AssemblyList")), 99, 4);
+  }
+  constexpr const char *broken = "the list of assemblies breaks off after ";
+  report::Answer answer = answer_of(looked.heap, "lookup", {.subject = "Shop.Cart"});
+  const std::vector<std::string> notes = answer.completeness->notes.sentences();
+  EXPECT_EQ(std::ranges::count_if(notes, [&](const std::string &one) { return one.find(broken) != one.npos; }), 1);
+  try {
+    looked.found("Shop.Nothing");
+    ADD_FAILURE() << "there is no such type";
+  } catch (const NotFound &error) {
+    EXPECT_NE(std::string(error.what()).find(broken), std::string::npos) << error.what();
+  }
+}
+
 TEST(Memory, WhatIsLeftOutIsSaid) {
   using Notes = std::vector<std::string>;
   LookedUp looked({});
