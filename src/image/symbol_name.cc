@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace dnheap {
 
@@ -95,18 +96,22 @@ std::string microsoft_name(std::string_view symbol) {
   const std::size_t size = symbol.find(end);
   if (!symbol.starts_with('?') || size == std::string_view::npos)
     return "";
-  std::string out;
+  std::vector<std::string_view> parts; // the innermost first
   std::string_view rest = symbol.substr(1, size - 1);
   while (true) {
     const std::size_t length = std::min(rest.find('@'), rest.size());
     const std::string_view part = rest.substr(0, length);
     if (part.empty() || part.find_first_of("?$<>") != std::string_view::npos || (part[0] >= '0' && part[0] <= '9'))
       return "";
-    out.insert(0, std::string(part) + (out.empty() ? "" : "::"));
+    parts.push_back(part);
     if (length == rest.size())
-      return out;
+      break;
     rest.remove_prefix(length + 1);
   }
+  std::string out;
+  for (std::size_t i = parts.size(); i-- > 0;)
+    out += std::string(parts[i]) + (i ? "::" : "");
+  return out;
 }
 
 } // namespace

@@ -23,6 +23,12 @@ TEST(SymbolName, FunctionsAsPeopleWriteThem) {
 TEST(SymbolName, MicrosoftsNames) {
   EXPECT_EQ(readable_symbol("?f@@YAXXZ"), "f");
   EXPECT_EQ(readable_symbol("?ThreadEntry@CPalThread@CorUnix@@SAPAXPAX@Z"), "CorUnix::CPalThread::ThreadEntry");
+  std::string deep = "?f", written = "f"; // the time that it takes grows with the length alone
+  for (int i = 0; i < 1'000'000; ++i)
+    deep += "@a";
+  for (int i = 0; i < 1'000'000; ++i)
+    written.insert(written.size() - 1, "a::");
+  EXPECT_EQ(readable_symbol(deep + "@@YAXXZ"), written);
 }
 
 TEST(SymbolName, WhatItCannotReadStays) {
