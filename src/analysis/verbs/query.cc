@@ -2,6 +2,7 @@
 // Only SELECT is allowed.
 #include "analysis/answer_head.h"
 #include "analysis/sql/heap_tables.h"
+#include "analysis/sql/oql.h"
 #include "analysis/verbs/verbs.h"
 #include "base/text.h"
 
@@ -136,7 +137,7 @@ private:
     if (result == SQLITE_AUTH)
       throw UsageError("query: only SELECT is allowed: the dump is not changed, and nothing else is opened");
     if (result != SQLITE_OK)
-      throw UsageError("query: " + printable(sqlite3_errmsg(database_)));
+      throw UsageError("query: " + printable(sqlite3_errmsg(database_)) + instead_of_oql(text));
     if (!statement_)
       throw UsageError(
           "query: a SELECT statement is needed, for example \"select name, count from types order by bytes desc\"");

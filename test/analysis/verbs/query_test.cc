@@ -161,6 +161,7 @@ TEST(Query, NothingButQuestions) {
         "select load_extension('x')", "create virtual table t using objects", "begin", "select 1; select 2", "", "--",
         "select", "select * from nowhere", "0x1234", "select readfile('/etc/passwd')"})
     EXPECT_TRUE(error_of(snapshot, sql).starts_with("query: ")) << sql << ": " << error_of(snapshot, sql);
+  EXPECT_NE(error_of(snapshot, "select * from Shop.Order").find("this looks like OQL"), std::string::npos);
   EXPECT_EQ(error_of(snapshot, "select 1;  "), "");
   EXPECT_EQ(
       query(snapshot,
