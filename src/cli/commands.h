@@ -3,6 +3,11 @@
 #pragma once
 #include "cli/options/options.h"
 
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
 namespace dnheap::cli {
 
 struct Command {
@@ -18,6 +23,11 @@ const Command *find_command(const Verb &words);
 
 // Answers one line after the other until the input ends, or until `quit`.
 int shell(const Options &options, Progress &progress);
+
+// Returns a sentence that names the command that a user of another tool meant: "dnheap histogram core.1234" → "dnheap
+// stat core.1234 --by retained"; nullopt: the first word is a verb, a file, or known to no tool. Looks whether files
+// exist. Throws UsageError if the word has no answer here, or lacks arguments.
+std::optional<std::string> meant_command(std::span<const std::string_view> arguments);
 
 // Prints a shell's completion script.
 int completion(const Options &options, Progress &progress);

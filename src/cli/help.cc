@@ -128,6 +128,8 @@ std::string shell_help(std::span<const Verb> verbs) {
          "  show @2                row 2 of the last answer\n"
          "  help stat, stat -?     a verb's options, tables and columns\n"
          "  dumpheap -stat …       SOS' commands are understood: 'help sos' lists them, 'help dumpheap' shows one\n"
+         "  leak suspects          so are the names of Eclipse MAT's queries, and Chrome's words: 'help mat', 'help "
+         "chrome'\n"
          "  quit                   or Ctrl-D; Ctrl-C ends a question; TAB completes words, Ctrl-R finds earlier "
          "lines\n";
 }

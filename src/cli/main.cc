@@ -209,6 +209,8 @@ void check_standard_input(const Options &options) {
 }
 
 int run(std::span<const std::string_view> arguments) {
+  if (const std::optional<std::string> meant = meant_command(arguments))
+    throw UsageError(*meant);
   Options options = parse_options(arguments, verbs_and_commands());
   if (options.version || options.help) {
     print_text(options.version ? version_text() : help_for(options));

@@ -70,10 +70,17 @@ Strings first_words(const Typed &line) {
       out.emplace_back(verb.name);
   if (line.words.empty())
     out.insert(out.end(), {"help", "quit"});
-  if (!line.part.empty())
+  const auto add_commands = [&](bool of_sos) {
     for (const SosCommand &command : sos_commands())
-      if (out.back() != command.name)
+      if (command.tool.empty() == of_sos && out.back() != command.name)
         out.emplace_back(command.name);
+  };
+  if (!line.part.empty())
+    add_commands(true);
+  // Words of other tools are long, and many: only where nothing else fits.
+  if (!line.part.empty() &&
+      std::ranges::none_of(out, [&](const std::string &name) { return name.starts_with(line.part); }))
+    add_commands(false);
   return out;
 }
 

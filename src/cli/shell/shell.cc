@@ -212,7 +212,7 @@ private:
       return write_text(*text_of_shell, line);
     const std::vector<std::string> words = our_words(asked, thread_);
     check_verb(words[0]);
-    if (words != asked && !sos_commands_called(asked[0]).empty() && told_.insert(asked[0] + " " + words[0]).second)
+    if (words[0] != asked[0].substr(asked[0].starts_with('!')) && told_.insert(asked[0] + " " + words[0]).second)
       say("dnheap runs: " + spelled(words));
     return ask_and_write(parsed(words), line);
   }
@@ -246,8 +246,8 @@ private:
     if (!first && !behind)
       return std::nullopt;
     const std::string of = !first ? words[0] : words.size() > 1 ? words[1] : "";
-    if (of == "sos" || (of.empty() && words[0] == "soshelp"))
-      return sos_help();
+    if (std::string out = help_of_tool(of.empty() && words[0] == "soshelp" ? "sos" : of); !out.empty())
+      return out;
     if (of.empty() || of == "-?" || of == "-h" || of == "--help")
       return shell_help(verbs_and_commands());
     const auto verb = std::ranges::find(verbs_and_commands(), of, &Verb::name);
@@ -272,7 +272,7 @@ private:
     for (const SosCommand &command : sos_commands())
       names.push_back(command.name);
     const std::string guess = did_you_mean(word, names);
-    throw UsageError("'" + word + "' is neither a verb nor an SOS command that dnheap knows" +
+    throw UsageError("'" + word + "' is neither a verb nor a command of SOS, Eclipse MAT or Chrome that dnheap knows" +
                      (guess.empty() ? "; help lists what can be asked" : guess));
   }
 
@@ -290,6 +290,9 @@ private:
       }
     const auto verb = std::ranges::find(verbs_and_commands(), words[0], &Verb::name);
     if (verb != verbs_and_commands().end()) {
+      if (verb->takes_records && verb->takes_several)
+        throw UsageError("'" + words[0] + "' looks at several dumps, the shell at one: dnheap " + words[0] +
+                         " EARLIER " + options_.target + ", outside of the shell");
       if (find_command(*verb) || verb->takes_records || verb->records_reads)
         throw UsageError("'" + words[0] + "' is a command of its own: dnheap " + words[0] + ", outside of the shell");
       if (verb->needs_target)

@@ -1,7 +1,9 @@
 #include "cli/shell/sos.h"
 
+#include "cli/commands.h"
 #include "cli/options/option_table.h"
 #include "cli/options/values.h"
+#include "dnheap/address.h"
 #include "dnheap/error.h"
 
 #include <algorithm>
@@ -15,7 +17,8 @@ namespace {
 // Every command by each of its names.
 std::vector<SosCommand> all_names() {
   std::vector<SosCommand> out;
-  for (const std::span<const SosCommand> table : {sos_heap_commands(), sos_process_commands()})
+  for (const std::span<const SosCommand> table :
+       {sos_heap_commands(), sos_process_commands(), mat_commands(), chrome_commands()})
     for (const SosCommand &command : table) {
       out.push_back(command);
       for (std::string_view name : words_of(command.also)) {
@@ -37,6 +40,10 @@ std::string lower(std::string_view text) {
     if (c >= 'A' && c <= 'Z')
       c = static_cast<char>(c + ('a' - 'A'));
   return out;
+}
+
+bool is_verb(std::string_view word) {
+  return std::ranges::find(verbs_and_commands(), word, &Verb::name) != verbs_and_commands().end();
 }
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
@@ -172,12 +179,18 @@ Said said(const SosCommand &command, const std::vector<std::string> &typed) {
   return out;
 }
 
+// True for what is typed as an address, not as a name.
+bool is_address(const std::string &word) {
+  return (word.starts_with("0x") || (word.size() >= 8 && word[0] >= '0' && word[0] <= '9')) && Address::parse(word);
+}
+
 bool fits(const SosCommand &command, const std::vector<std::string> &words) {
   if (command.when.empty())
     return true;
   if (is_option(command.when))
     return std::any_of(words.begin() + 1, words.end(), [&](const std::string &word) { return is_when(command, word); });
-  return !said(command, words).arguments.empty();
+  const std::vector<std::string> arguments = said(command, words).arguments;
+  return !arguments.empty() && (command.when != "0x" || is_address(arguments[0]));
 }
 
 void add_range(const SosCommand &command, const std::vector<std::string> &arguments, std::vector<std::string> &out) {
@@ -193,11 +206,29 @@ void add_range(const SosCommand &command, const std::vector<std::string> &argume
   throw UsageError(std::string(command.name) + " takes " + std::string(command.arguments));
 }
 
+// Names of queries that menus spell with spaces: "leak suspects" → "leak_suspects".
+void join_name(std::vector<std::string> &words) {
+  constexpr std::size_t longest = 6; // merge shortest paths to gc roots
+  for (std::size_t size = std::min(words.size(), longest); size > 0; --size) {
+    std::string name;
+    for (std::size_t i = 0; i < size; ++i)
+      name += (i ? "_" : "") + words[i];
+    std::ranges::replace(name, '-', '_');
+    std::ranges::replace(name, ' ', '_');
+    if (const auto called = sos_commands_called(name); !called.empty() && name != words[0]) {
+      words.erase(words.begin() + 1, words.begin() + static_cast<std::ptrdiff_t>(size));
+      words[0] = called.front()->name;
+      return;
+    }
+  }
+}
+
 // Returns the words behind "sos" and "ext", as in dotnet-dump and debuggers. There "da" shows memory in the former, and
 // an array in the latter: with "!" or an option of dumparray it is that.
 std::vector<std::string> meant(std::vector<std::string> words) {
   while (words.size() > 1 && (lower(words[0]) == "sos" || lower(words[0]) == "ext"))
     words.erase(words.begin());
+  join_name(words);
   if (words.empty() || (lower(words[0]) != "da" && lower(words[0]) != "!da"))
     return words;
   const std::string of_array[] = {"-start", "-length", "-details", "-nofields"};
@@ -248,17 +279,22 @@ std::string with_arguments(const SosCommand &command, std::string_view ours) {
   return out + (ours.ends_with('-') ? "END" : "");
 }
 
+bool is_of_arguments(const SosCommand &command) { return command.when == command.arguments || command.when == "0x"; }
+
 // "dumpheap -stat"
 std::string theirs_of(const SosCommand &command) {
   std::string out(command.name);
-  if (!command.when.empty())
+  if (command.when == "0x")
+    out += " " + std::string(command.arguments);
+  else if (!command.when.empty())
     out += " " + std::string(command.when.substr(0, command.when.find('|')));
   return out;
 }
 
 // "gcheapstat -inclUnrooted|-iu"
 std::string with_all_options(const SosCommand &command) {
-  return std::string(command.name) + (command.when.empty() ? "" : " ") + std::string(command.when);
+  const std::string_view when = is_of_arguments(command) ? command.arguments : command.when;
+  return std::string(command.name) + (when.empty() ? "" : " ") + std::string(when);
 }
 
 std::string ours_of(const SosCommand &command) {
@@ -287,13 +323,18 @@ std::vector<std::string> our_words(const std::vector<std::string> &typed, const 
     std::vector<std::string> out = words; // may be one of our verbs, with SOS' "!"
     if (!out.empty())
       out[0].erase(0, out[0].starts_with('!'));
+    const auto inspect = std::ranges::find(verbs_and_commands(), "inspect", &Verb::name);
+    if (!out.empty() && std::ranges::find(inspect->subjects, out[0]) != inspect->subjects.end() && !is_verb(out[0]))
+      out.insert(out.begin(), "inspect");
     return out;
   }
-  const Said found = said(*command, words); // an option has a sentence of its own
+  Said found = said(*command, words); // an option has a sentence of its own
   if (!command->instead.empty())
     throw UsageError(std::string(command->name) + ": " + std::string(command->instead));
   if (command->ours.empty())
     refuse_arguments(*command);
+  if (command->arguments == "QUERY" && !found.arguments.empty()) // quoted, or not
+    found.arguments = {fmt::format("{}", fmt::join(found.arguments, " "))};
   std::vector<std::string> out;
   for (std::string_view word : words_of(command->ours))
     out.push_back(with_values(*command, word, found.arguments));
@@ -335,10 +376,22 @@ std::optional<std::string> sos_text(const std::vector<std::string> &typed) {
   return command->says(said(*command, words).arguments);
 }
 
-std::string sos_help() {
-  std::string out = "SOS commands and their dnheap equivalents; doc/sos.md says where answers differ:\n";
-  for (const SosCommand &command : all_commands())
-    if (command.instead.empty())
+std::string help_of_tool(std::string_view tool) {
+  struct Tool {
+    std::string_view word;
+    std::span<const SosCommand> commands;
+    std::string_view heading;
+  };
+  const Tool tools[] = {
+      {"sos", all_commands(), "SOS commands and their dnheap equivalents; doc/sos.md says where answers differ:\n"},
+      {"mat", mat_commands(), "Eclipse MAT's queries, with _ or spaces; doc/tasks.md shows tasks of its manual:\n"},
+      {"chrome", chrome_commands(), "words of Chrome's memory panel; doc/tasks.md shows tasks of its manual:\n"}};
+  const auto at = std::ranges::find(tools, tool, &Tool::word);
+  if (at == std::end(tools))
+    return "";
+  std::string out(at->heading);
+  for (const SosCommand &command : at->commands)
+    if (command.instead.empty() && command.tool == at->commands.front().tool)
       out += fmt::format("  {:<26}{}\n", theirs_of(command), ours_of(command));
   return out;
 }
@@ -350,9 +403,8 @@ std::string sos_help(std::string_view word) {
       out += fmt::format("{}: {}\n", theirs_of(*command), command->instead);
       continue;
     }
-    const bool is_argument = command->when == command->arguments;
     const std::string arguments =
-        is_argument || command->arguments.empty() ? "" : " " + std::string(command->arguments);
+        is_of_arguments(*command) || command->arguments.empty() ? "" : " " + std::string(command->arguments);
     out += fmt::format("{}{} is here: {}\n", with_all_options(*command), arguments, ours_of(*command));
     for (const SosOption &option : command->options)
       out += fmt::format("  {:<24}  {}\n",

@@ -1,5 +1,6 @@
-// Translates SOS' commands, as users of `dotnet-dump analyze` type them, to our verbs and options. Two tables, from
-// which doc/sos.md is made, too (test/shell/sos_doc_test.py --write); a µs; any thread.
+// Translates what users of other tools type to our verbs and options: SOS' commands, as in `dotnet-dump analyze`, from
+// two tables of which doc/sos.md is made, too (test/shell/sos_doc_test.py --write); queries of Eclipse MAT; and what
+// Chrome's memory panel calls its views. A µs; any thread.
 #pragma once
 #include <optional>
 #include <span>
@@ -19,8 +20,9 @@ struct SosOption {
 
 struct SosCommand {
   std::string_view name;
-  std::string_view also = {};          // its other names: "do"
-  std::string_view when = {};          // only with this option, or with an argument ("ADDR"); empty: always
+  std::string_view also = {}; // its other names: "do"
+  // Only with this option, with an argument ("ADDR"), or with one that is an address ("0x"); empty: always.
+  std::string_view when = {};
   std::string_view ours = {};          // "$1" stands for the first argument; without any, arguments are appended
   std::string_view arguments = {};     // their names in messages: "FROM TO"
   std::vector<SosOption> options = {}; // further options
@@ -28,20 +30,25 @@ struct SosCommand {
   std::string_view differs = {};       // for doc/sos.md: in what the answer is another
   // An answer of the shell's own, which needs no dump; null: `ours` says what is asked.
   std::string (*says)(const std::vector<std::string> &arguments) = nullptr;
+  std::string_view tool = {}; // whose word it is; empty: SOS'
 };
 
 // The tables: what looks at objects and memory, and what looks at the process.
 std::span<const SosCommand> sos_heap_commands();
 std::span<const SosCommand> sos_process_commands();
+// The words of other tools.
+std::span<const SosCommand> mat_commands();
+std::span<const SosCommand> chrome_commands();
 
-// Returns all commands by name, also by their other names; among equal names the first that fits counts.
+// Returns all commands of all tools by name, also by their other names; among equal names the first that fits counts.
 std::span<const SosCommand> sos_commands();
-// Returns the commands with a typed name: "!DumpHeap"; empty: there is none.
+// Returns the commands with a typed name: "!DumpHeap"; empty: there is none. Those of SOS are the first.
 std::vector<const SosCommand *> sos_commands_called(std::string_view word);
 
-// Translates SOS' words to ours, "!DumpHeap -stat" → "stat"; other words pass unchanged. `thread`: the current one, for
-// commands that look at a thread; empty: none. Throws UsageError that names missing arguments, an unknown option, or
-// what to ask instead if there is nothing like it.
+// Translates others' words to ours, "!DumpHeap -stat" → "stat", "leak suspects" → "report"; an inspector's name alone,
+// "timers", is "inspect timers". Other words pass unchanged. `thread`: the current one, for commands that look at a
+// thread; empty: none. Throws UsageError that names missing arguments, an unknown option, or what to ask instead if
+// there is nothing like it.
 std::vector<std::string> our_words(const std::vector<std::string> &words, const std::string &thread = "");
 
 // Returns the thread that the words make the current one: "setthread 7", "threads -t 0x4c76"; nullopt: they ask for
@@ -51,8 +58,9 @@ std::optional<std::string> thread_set_by(const std::vector<std::string> &words);
 // UsageError.
 std::optional<std::string> sos_text(const std::vector<std::string> &words);
 
-// Lists all of them with their meaning here, a line each; the second lists one, with its options.
-std::string sos_help();
+// Lists all of SOS', MAT's or Chrome's ("sos", "mat", "chrome") with their meaning here, a line each; empty: there is
+// no such list. The second lists one command, with its options.
+std::string help_of_tool(std::string_view tool);
 std::string sos_help(std::string_view word);
 
 } // namespace dnheap::cli

@@ -46,6 +46,7 @@ TEST(Completion, Verbs) {
   EXPECT_FALSE(offers(at(""), "dumpheap")) << "ours, where nothing is typed";
   EXPECT_FALSE(offers(at(""), "diff")) << "it opens dumps itself";
   EXPECT_EQ(line("  retai"), "  retained ");
+  EXPECT_EQ(line("domin"), "dominator") << "others' words, where no verb begins so";
 }
 
 TEST(Completion, OptionsAndTheirWords) {

@@ -71,6 +71,49 @@ TEST(Sos, NamesAndOptionsBecomeOurs) {
   EXPECT_EQ(ours({"crashinfo", "-e", "All"}), "report --table findings");
 }
 
+TEST(Sos, QueriesOfEclipseMatAndViewsOfChromeBecomeOurs) {
+  EXPECT_EQ(ours({"histogram"}), "stat --by retained");
+  EXPECT_EQ(ours({"Histogram", "Shop"}), "stat --by retained --type Shop");
+  EXPECT_EQ(ours({"dominator_tree"}), "retained --tree");
+  EXPECT_EQ(ours({"path2gc", "0x7f00"}), "path 0x7f00");
+  EXPECT_EQ(ours({"merge_shortest_paths", "Shop.Order"}), "path Shop.Order");
+  EXPECT_EQ(ours({"list_objects", "Shop.Order"}), "objects --by retained --type-exact Shop.Order");
+  EXPECT_EQ(ours({"list_objects", "0x7f00"}), "show 0x7f00 --values");
+  EXPECT_EQ(ours({"oql", "select", "1"}), "query select 1");
+  EXPECT_EQ(our_words({"oql", "select", "1"}).size(), 2u) << "one word, also without quotes";
+  EXPECT_THROW(our_words({"oql"}), UsageError);
+  EXPECT_EQ(ours({"thread_overview"}), "threads --by retained");
+  EXPECT_EQ(ours({"retainers", "0x7f00"}), "show 0x7f00 --table referrers");
+  EXPECT_EQ(ours({"comparison", "a", "b"}), "diff a b");
+  EXPECT_EQ(ours({"find", "Shop"}), "stat --type Shop");
+  EXPECT_EQ(ours({"find", "7f00aabbccd0"}), "show 7f00aabbccd0");
+  EXPECT_THROW(our_words({"find_strings", "x"}), UsageError);
+}
+
+TEST(Sos, NamesMayBeTypedAsMenusHaveThem) {
+  EXPECT_EQ(ours({"Leak", "Suspects"}), "report");
+  EXPECT_EQ(ours({"leak suspects"}), "report");
+  EXPECT_EQ(ours({"dominator-tree"}), "retained --tree");
+  EXPECT_EQ(ours({"merge", "shortest", "paths", "to", "GC", "roots", "Shop.Order"}), "path Shop.Order");
+  EXPECT_EQ(ours({"gc", "roots"}), "roots");
+  EXPECT_EQ(ours({"gc"}), "gc");
+  EXPECT_EQ(ours({"gc", "--table", "roots"}), "gc --table roots");
+}
+
+TEST(Sos, AnInspectorsNameAloneIsTheInspector) {
+  EXPECT_EQ(ours({"timers"}), "inspect timers");
+  EXPECT_EQ(ours({"events", "--top", "3"}), "inspect events --top 3");
+  EXPECT_EQ(ours({"db", "0x7f00"}), "memory 0x7f00 --by bytes --values") << "a command of SOS'";
+}
+
+TEST(Sos, EachToolHasItsOwnList) {
+  EXPECT_NE(help_of_tool("mat").find("dominator_tree"), std::string::npos);
+  EXPECT_EQ(help_of_tool("mat").find("dumpheap"), std::string::npos);
+  EXPECT_NE(help_of_tool("chrome").find("retainers"), std::string::npos);
+  EXPECT_EQ(help_of_tool("sos").find("retainers"), std::string::npos);
+  EXPECT_EQ(help_of_tool("windbg"), "");
+}
+
 TEST(Sos, ValuesMayStandBehindAColonOrAnEqualsSign) {
   EXPECT_EQ(ours({"dumpheap", "-stat", "-min:4000"}), "stat --min 4000");
   EXPECT_EQ(ours({"dumpheap", "-min=4000", "-gen=FOH"}), "objects --min 4000 --gen frozen");
@@ -153,6 +196,8 @@ TEST(Sos, AllOfThemAreVerbsWithOptionsThatTheseTake) {
     const auto parses = [&](const Strings &line) {
       Strings asked = our_words(line);
       asked.insert(asked.begin() + 1, "a.core");
+      if (asked[0] == "diff")
+        asked.emplace_back("b.core");
       const std::vector<std::string_view> views(asked.begin(), asked.end());
       EXPECT_NO_THROW(parse_options(views, verbs_and_commands())) << line.back();
     };
@@ -170,7 +215,8 @@ TEST(Sos, AllOfThemAreVerbsWithOptionsThatTheseTake) {
     }
     const std::string verb(command.ours.substr(0, command.ours.find(' ')));
     EXPECT_NE(sos_help(command.name).find(verb), std::string::npos);
-    EXPECT_NE(sos_help().find(verb), std::string::npos);
+    const char *list = command.tool.empty() ? "sos" : command.tool == "Chrome" ? "chrome" : "mat";
+    EXPECT_NE(help_of_tool(list).find(verb), std::string::npos);
     EXPECT_EQ(sos_help(command.name).find('$'), std::string::npos);
   }
 }

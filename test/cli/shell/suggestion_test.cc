@@ -6,10 +6,9 @@ namespace dnheap::cli {
 namespace {
 
 TEST(Suggestion, TheWrongWordIsReplacedInTheLine) {
-  EXPECT_EQ(
-      suggested_line("dumpheep -stat | head",
-                     "'dumpheep' is neither a verb nor an SOS command that dnheap knows, did you mean 'dumpheap'?"),
-      "dumpheap -stat | head");
+  EXPECT_EQ(suggested_line("dumpheep -stat | head", "'dumpheep' is neither a verb nor a command of SOS, Eclipse MAT or "
+                                                    "Chrome that dnheap knows, did you mean 'dumpheap'?"),
+            "dumpheap -stat | head");
   EXPECT_EQ(suggested_line("!dumpheep", "'dumpheep' is neither …, did you mean 'dumpheap'?"), "!dumpheap");
   EXPECT_EQ(suggested_line("stat --sort=cuont", "--sort: 'cuont' is none of bytes, count, did you mean 'count'?"),
             "stat --sort=count");
@@ -41,8 +40,10 @@ TEST(Suggestion, NamesStayOneWord) {
 }
 
 TEST(Suggestion, WithoutAProposalOrItsWordThereIsNone) {
-  EXPECT_EQ(suggested_line("nonsense", "'nonsense' is neither a verb nor an SOS command that dnheap knows"),
-            std::nullopt);
+  EXPECT_EQ(
+      suggested_line("nonsense",
+                     "'nonsense' is neither a verb nor a command of SOS, Eclipse MAT or Chrome that dnheap knows"),
+      std::nullopt);
   EXPECT_EQ(suggested_line("stat", "'dumpheep' is unknown, did you mean 'dumpheap'?"), std::nullopt);
   EXPECT_EQ(suggested_line("dumpheeps", "'dumpheep' is unknown, did you mean 'dumpheap'?"), std::nullopt)
       << "a part of a word";
