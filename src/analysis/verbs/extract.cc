@@ -3,6 +3,7 @@
 #include "analysis/verbs/extract.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/inspectors/registered_objects.h"
 #include "analysis/objects/field_values.h"
 #include "analysis/objects/weak_target.h"
 #include "analysis/verbs/verbs.h"
@@ -53,6 +54,10 @@ void ask_all_verbs(const Snapshot &snapshot) {
     if (verb.answer && !verb.makes_file && (!verb.subject || verb.subject.is_optional) && !verb.reads_objects_only)
       if_it_can_be_told([&] { read_rows(verb.answer(snapshot, all)); });
   if_it_can_be_told([&] { snapshot.owners(); });
+  if_it_can_be_told([&] { // as `inspect finalizers` does
+    Notes ignored;
+    each_registered_object(snapshot, ignored, [](Address, const GCFinalizeQueuePart &) {});
+  });
 }
 
 // Delegates and WeakReferences are asked about one by one, because their targets differ.

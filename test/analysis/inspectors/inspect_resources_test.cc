@@ -1,6 +1,8 @@
 // `inspect` of resources (contexts, http, db, sockets, safehandles), of pools and of finalizers: random objects in
 // random states are written, and counted while they are; types of another shape are said to be unknown.
 #include "base/text.h"
+#include "runtime/gc.h"
+#include "snapshot/snapshot.h"
 #include "support/library_heap.h"
 #include "support/opened.h"
 
@@ -314,6 +316,44 @@ TEST(InspectResources, Finalizers) {
     EXPECT_EQ(rows[1]["count"], "3");
     EXPECT_EQ(rows[1]["bytes"], std::to_string(3 * 6 * s.p));
     EXPECT_EQ(rows[1]["example"], hex(due[0]));
+  }
+}
+
+TEST(InspectResources, ObjectsThatAreRegisteredForFinalization) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    LibraryHeap s(shape);
+    const Address file = s.type("Shop", "File", 0, 4, {}), lease = s.type("Shop", "Lease", 0, 6, {});
+    std::vector<Address> queue; // LOH, gen2, gen2, gen1, gen0, critical, ready
+    for (Address type : {lease, file, file, file, lease, file, file})
+      queue.push_back(s.with(type, {}));
+    queue[4] = 0x10; // no object
+    s.heap.gc.heaps[0].finalize_counts = {0, 1, 2, 1, 1, 1, 1};
+    s.heap.gc.heaps[0].finalize_due = queue;
+    report::Answer answer = inspected(s.heap, "finalizers");
+    EXPECT_EQ(text_rows_of(answer, "finalizers")[0]["count"], "2") << "critical and ready alone";
+    std::vector<TextRow> rows = text_rows_of(answer, "registered");
+    ASSERT_EQ(rows.size(), 2u) << notes_of(answer);
+    EXPECT_EQ(rows[0]["type"], "Shop.File");
+    EXPECT_EQ(rows[0]["count"], "3");
+    EXPECT_EQ(rows[0]["bytes"], std::to_string(3 * 4 * s.p));
+    EXPECT_EQ(rows[0]["gen2"], "2");
+    EXPECT_EQ(rows[0]["gen1"], "1");
+    EXPECT_EQ(rows[0]["gen0"], "0");
+    EXPECT_EQ(rows[0]["example"], hex(queue[1]));
+    EXPECT_EQ(rows[1]["type"], "Shop.Lease");
+    EXPECT_EQ(rows[1]["loh"], "1");
+    EXPECT_EQ(rows[1]["bytes"], std::to_string(6 * s.p));
+    EXPECT_EQ(notes_of(answer).find("queue of objects with a finalizer"), std::string::npos);
+
+    Snapshot whole(s.heap.target(), {});
+    const Gc &gc = whole.runtime().gc();
+    const Address gen2 = finalize_queue_parts(gc.get_heap_data(gc.get_gc_heaps()[0]))[2].start;
+    s.heap.hole(gen2, gen2 + s.p);
+    answer = inspected(s.heap, "finalizers");
+    EXPECT_EQ(text_rows_of(answer, "registered")[0]["count"], "2");
+    EXPECT_NE(notes_of(answer).find("1 entry of the queue of objects with a finalizer is not in this dump"),
+              std::string::npos);
   }
 }
 

@@ -138,7 +138,8 @@ constexpr Verb runtime_rows[] = {
                 "delegates of several handlers, the methods and types of these. collections: elements, fill and bytes "
                 "of lists, dictionaries, sets and queues, concurrent, immutable and old ones too, and of channels. "
                 "pools: arrays that ArrayPool<T>.Shared keeps. contexts: AssemblyLoadContexts, and what keeps them "
-                "from being unloaded. finalizers: objects that wait for their finalizer. http, db, sockets, "
+                "from being unloaded. finalizers: objects that wait for their finalizer, and those that have one. "
+                "http, db, sockets, "
                 "safehandles: clients, connections and handles by state. caches: entries and limits of MemoryCache. "
                 "di: scopes of service providers, and what they keep to dispose, by type. requests: requests of "
                 "ASP.NET Core in "
@@ -147,9 +148,9 @@ constexpr Verb runtime_rows[] = {
                 "values that ExecutionContexts carry, and what captured these. Types are recognized by base types and "
                 "fields; objects of a type with a known name and other fields are left out, and a note says so.",
      .subject = {"NAME", "which inspector?", true, inspector_words},
-     .tables = {"inspectors",  "timers",   "events", "collections", "pools",       "contexts",   "emitted",
-                "finalizers",  "http",     "db",     "sockets",     "safehandles", "caches",     "di",
-                "disposables", "requests", "regex",  "ef",          "queries",     "asynclocals"},
+     .tables = {"inspectors", "timers",      "events",   "collections", "pools",   "contexts",    "emitted",
+                "finalizers", "registered",  "http",     "db",          "sockets", "safehandles", "caches",
+                "di",         "disposables", "requests", "regex",       "ef",      "queries",     "asynclocals"},
      .parts = contexts | names | fields | delegates | handles | suspended_calls | loader_heaps,
      .looks_for_framework = true,
      .plan = plan_inspect,
