@@ -430,9 +430,12 @@ describe('what is not as usual', () => {
     } finally {
       await beside.end();
     }
-    await on_page({}, async (page) => { // none without
+    await on_page({}, async (page) => { // without one the page says how to get it
       await view(page, url, '#/');
-      assert.equal(await page.getByRole('link', { name: 'What grew' }).count(), 0);
+      await page.getByRole('link', { name: 'What grew' }).click();
+      await settled(page);
+      assert.match(await page.locator('main').innerText(), /dnheap explore demo\.core\.zst --against EARLIER/);
+      assert.equal(await page.locator('main [role=grid], .error').count(), 0);
     });
   });
 });

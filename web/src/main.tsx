@@ -64,7 +64,7 @@ const belongs: Record<string, string> = { instances: 'types', paths: 'types', ow
 function Menu({ route }: { route: Route }) {
   const { state } = useServerState();
   const here = route.view === 'ask' ? `ask/${route.subject}` : belongs[route.view] ?? route.view;
-  const is_there = (entry: string) => entry === 'diff' ? !!state?.verbs?.some((verb) => verb.name === entry) : !entry.startsWith('ask/') || !state?.verbs?.length || state.verbs.some((verb) => `ask/${verb.name}` === entry);
+  const is_there = (entry: string) => entry === 'diff' ? !isKept() || !!state?.verbs?.some((verb) => verb.name === entry) : !entry.startsWith('ask/') || !state?.verbs?.length || state.verbs.some((verb) => `ask/${verb.name}` === entry);
   return (
     <nav class="menu" aria-label="Views">
       {menu.map((group) => (

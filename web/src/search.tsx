@@ -1,14 +1,17 @@
-// The search box: types and fields by a part of their name, objects by their address. Arrow keys choose, Enter opens.
+// The search box: types and fields by a part of their name, objects by their address, views by what other tools call them. Arrow
+// keys choose, Enter opens.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Found } from './answers';
 import { bytes, counted, shortened } from './format';
 import { go, href, to } from './router';
 import { ask } from './source';
+import { placesFor } from './words';
 
 interface Choice {
   address: string;
   text: string;
   says: string;
+  is_view?: boolean;
 }
 
 export function Search() {
@@ -24,11 +27,12 @@ export function Search() {
     const timer = setTimeout(() => {
       ask('api/find', { text: wanted, count: 12 }).then((found: Found) => {
         if (!current) return;
+        const views = placesFor(wanted).map((place) => ({ address: place.address, text: place.title, says: place.says, is_view: true }));
         setChoices([
           ...found.objects.map((node) => ({ address: to.object(node.at), text: `${node.at} ${node.name}`, says: bytes(node.retained) })),
           ...found.types.map((type) => ({ address: to.type(type.name), text: type.name, says: counted(type.objects, 'object') })),
           ...(found.fields ?? []).map((each) => ({ address: to.type(each.type), text: `${each.type}.${each.field}`, says: 'field' })),
-        ].slice(0, 12));
+        ].slice(0, 12 - views.length).concat(views));
         select(-1);
         setOpen(true);
       }, () => current && setChoices([]));
@@ -66,7 +70,7 @@ export function Search() {
         onInput={(event) => setText((event.target as HTMLInputElement).value)} onKeyDown={pressed} onFocus={() => choices.length && setOpen(true)} />
       <ul id="search-list" role="listbox" aria-label="Found" hidden={!shown}>
         {choices.map((choice, index) => (
-          <li key={`${choice.address} ${choice.text}`} id={`choice-${index}`} role="option" aria-selected={index === selected} onMouseDown={(event) => { event.preventDefault(); leave(choice.address); }}>
+          <li key={`${choice.address} ${choice.text}`} id={`choice-${index}`} role="option" class={choice.is_view ? 'view' : undefined} aria-selected={index === selected} onMouseDown={(event) => { event.preventDefault(); leave(choice.address); }}>
             <bdi title={choice.text}>{shortened(choice.text, 70)}</bdi><span class="muted">{choice.says}</span>
           </li>
         ))}

@@ -1,8 +1,10 @@
-// What grew: this dump beside an earlier one, by owner, type, class of memory and waste. Only with explore --against.
+// What grew: this dump beside an earlier one, by owner, type, class of memory and waste. With explore --against; else how to get it.
 import type { Row } from '../answers';
-import { bytes, count, exactBytes } from '../format';
+import { baseName, bytes, count, exactBytes } from '../format';
 import { Notes, Tabs, Waiting } from '../parts';
 import { change, href, type Route, to } from '../router';
+import { useServerState } from '../server_state';
+import { isKept } from '../source';
 import { type Column, DataTable } from '../table';
 import { useVerb } from '../use_answer';
 
@@ -36,8 +38,18 @@ function opened(row: Row): string | null {
 export function Diff({ route }: { route: Route }) {
   const { query } = route;
   const tab = tabs.find((each) => each.name === query.table) ?? tabs[0]!;
-  const asked = useVerb('diff', { top: 0 });
+  const { state } = useServerState();
+  const is_alone = !isKept() && !!state && state.verbs.length > 0 && !state.verbs.some((verb) => verb.name === 'diff');
+  const asked = useVerb(is_alone ? null : 'diff', { top: 0 });
   const dumps: Row[] = asked.data?.tables.dumps ?? [];
+  if (is_alone)
+    return (
+      <>
+        <h1 tabIndex={-1}>What grew</h1>
+        <p>This page has one dump. To compare it with an earlier one of the same program, begin again with both:</p>
+        <p><code>dnheap explore <bdi>{baseName(state.file)}</bdi> --against EARLIER</code></p>
+      </>
+    );
   return (
     <>
       <h1 tabIndex={-1}>What grew</h1>

@@ -1,9 +1,10 @@
-// Find: types and fields whose names have a text, or the object at an address.
+// Find: types and fields whose names have a text, the object at an address, or the views that other tools call so.
 import type { Found } from '../answers';
 import { Panel, Waiting } from '../parts';
 import { type Route, to } from '../router';
 import { type Column, DataTable } from '../table';
 import { useAnswer } from '../use_answer';
+import { placesFor } from '../words';
 import { nodeColumns } from './map';
 
 const types: Column<Found['types'][number]>[] = [
@@ -21,9 +22,11 @@ export function Find({ route }: { route: Route }) {
   const text = route.query.text ?? '';
   const asked = useAnswer<Found>(text ? 'api/find' : null, { text, count: 500 });
   const found = asked.data;
+  const places = placesFor(text, 8);
   return (
     <>
       <h1 tabIndex={-1}>Found: <bdi>{text}</bdi></h1>
+      {places.length > 0 && <Panel title="Views" note="Other tools call these so."><ul class="odd" aria-label="Views">{places.map((place) => <li key={place.says}><a href={place.address}>{place.title}</a> <span class="muted">{place.says}</span></li>)}</ul></Panel>}
       {!found ? <Waiting asked={asked} /> : (
         <>
           {found.objects.length > 0 && <Panel title="Objects"><DataTable label="Objects" rows={found.objects} columns={nodeColumns((node) => to.object(node.at), found.objects[0]!.retained || 1)} href={(node) => to.object(node.at)} /></Panel>}

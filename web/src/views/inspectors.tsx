@@ -13,6 +13,8 @@ import { useVerb } from '../use_answer';
 const titles: Record<string, string> = {
   http: 'HTTP', db: 'Databases', di: 'Dependency injection', ef: 'Entity Framework', safehandles: 'Safe handles', asynclocals: 'Async locals', regex: 'Regular expressions', pools: 'Array pools', contexts: 'Load contexts', requests: 'HTTP requests',
 };
+// Those with a second table, which may have rows where the first one has none.
+const has_more = new Set(['finalizers', 'contexts', 'ef', 'di']);
 export const inspectorTitle = (name: string) => titles[name] ?? sentence(name);
 
 export function Inspectors({ route }: { route: Route }) {
@@ -37,6 +39,7 @@ function Entry({ row }: { row: Row }) {
       <span class="inspector-asks">{sentence(row.question ?? '')}</span>
     </>
   );
+  if (!row.rows && has_more.has(row.name)) return <li class="nothing"><a href={to.verb('inspect', row.name)}>{body}</a></li>;
   if (!row.rows) return <li class="nothing">{body}</li>;
   return <li><a href={to.verb('inspect', row.name)}>{body}</a>{row.most && <span class="inspector-most"><span class="muted">The first of {row.rows === 1 ? 'them' : `${count(row.rows)} kinds`}: </span><Name text={row.most} most={110} /></span>}</li>;
 }

@@ -1,9 +1,10 @@
-// Instances: the objects of one type.
+// Instances: the objects of one type, those first that hold most.
 import type { Row } from '../answers';
 import { bytes, count, generationName } from '../format';
 import { Name } from '../name';
 import { Facts, Waiting } from '../parts';
 import { change, href, type Route, to } from '../router';
+import { reached, useServerState } from '../server_state';
 import { isKept } from '../source';
 import { Gaps, ShownRows } from '../shown_table';
 import { useTables } from '../tables';
@@ -13,11 +14,14 @@ import { generations } from './types';
 export function Instances({ route }: { route: Route }) {
   const type = route.query.type ?? '';
   const generation = route.query.gen ?? '';
-  const parameters = { 'type-exact': type, sort: 'bytes', gen: generation };
-  const asked = useTables(type ? 'objects' : null, parameters);
-  const table = asked.data?.tables[0];
+  const { state } = useServerState();
   const stat = useVerb(isKept() || !type ? null : 'stat', { 'type-exact': type, top: 0 });
   const one: Row | undefined = stat.data?.tables.types?.[0];
+  // Sorted by what they hold, all of them are kept by the server: not millions.
+  const by_retained = !!one && one.count <= 1_000_000 && !!state && reached(state.stage, 'ways');
+  const parameters = { 'type-exact': type, ...(by_retained ? { by: 'retained' } : { sort: 'bytes' }), gen: generation };
+  const asked = useTables(type && (isKept() || stat.data || stat.error) ? 'objects' : null, parameters);
+  const table = asked.data?.tables[0];
   return (
     <>
       <h1 tabIndex={-1} class="with-name"><span class="kind">Type</span> <Name text={type} type most={100} /></h1>

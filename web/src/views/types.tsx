@@ -20,7 +20,7 @@ export function Types({ route }: { route: Route }) {
   const parameters = { top: 0, live: life === 'live', dead: life === 'dead' };
   const { state } = useServerState();
   const has_tree = !!state && (isKept() || reached(state.stage, 'ways'));
-  const with_retained = useVerb(has_tree ? 'stat' : null, { ...parameters, by: 'retained' });
+  const with_retained = useVerb(has_tree && life !== 'dead' ? 'stat' : null, { ...parameters, by: 'retained' });
   const without = useVerb(with_retained.data ? null : 'stat', parameters);
   const asked = with_retained.data ? with_retained : without;
   const rows = asked.data?.tables.types ?? [];

@@ -1,8 +1,9 @@
 // Any question that dnheap can answer, as its text has it: the same tables, columns and words.
-import { sentence, title } from '../format';
+import { baseName, sentence, title } from '../format';
 import { type Route } from '../router';
 import { useServerState } from '../server_state';
 import { ShownAnswer } from '../shown_table';
+import { isKept } from '../source';
 import { useTables } from '../tables';
 import { Inspectors } from './inspectors';
 import { Locks } from './locks';
@@ -34,6 +35,7 @@ function AnyVerb({ route }: { route: Route }) {
     <>
       <h1 tabIndex={-1}>{heading}</h1>
       {question && <p class="note"><bdi>{question}</bdi></p>}
+      {state && !state.values && !isKept() && verb?.takes.includes('values') && <p class="note">Contents are shown by: <code>dnheap explore <bdi>{baseName(state.file)}</bdi> --values</code></p>}
       <ShownAnswer verb={name} parameters={parameters} asked={asked} label={heading} />
     </>
   );
