@@ -1,4 +1,4 @@
-// What other tools call what this page has: queries of Eclipse MAT, views of Chrome's memory panel, SOS' commands. The search box
+// Other tools' names for the views of this page: queries of Eclipse MAT, views of Chrome's memory panel, SOS' commands. The search box
 // leads from them to the view. doc/tasks.md and src/cli/shell/*_table.cc have the same words.
 import { href, to } from './router';
 

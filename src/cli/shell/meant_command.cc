@@ -1,4 +1,4 @@
-// What a command line in another tool's words is here.
+// The command that another tool's words mean here.
 #include "cli/commands.h"
 #include "cli/shell/sos.h"
 
