@@ -21,7 +21,8 @@ import targets
 
 VERSION = "10.0.750501"
 COMMANDS = pathlib.Path(__file__).resolve().parents[1] / "shell" / "sos_commands.txt"
-PROGRAMS = {"sos-inspect": ("inspect", []), "sos-locks": ("waits", ["locks"]), "sos-thrown": ("waits", ["thrown"]), "sos-async": ("waits", ["async"])}
+PROGRAMS = {"sos-inspect": ("inspect", []), "sos-locks": ("waits", ["locks"]), "sos-thrown": ("waits", ["thrown"]), "sos-async": ("waits", ["async"]),
+            "sos-hangs": ("waits", ["hangs"]), "sos-pool": ("waits", ["pool"])}
 KINDS = [f"{program}:10:heap" for program in PROGRAMS]
 SAMPLE = ["sos-inspect:10:heap", "sos-locks:10:heap"]
 
@@ -186,6 +187,10 @@ def counts(theirs, ours):
     yield "dumpexceptions", total("dumpexceptions", r"Total: (\d+) (objects)"), sum(row["count"] for row in ours.rows("dumpexceptions"))
     yield "dumpruntimetypes", len(theirs.rows("dumpruntimetypes", r"^ +([0-9a-f]{8,16}) +([0-9a-f]{8,16}) ")), len(ours.rows("dumpruntimetypes"))
     yield "finalizequeue", total("finalizequeue -stat", r"^Ready for finalization ([\d,]+) (objects)"), sum(row["count"] for row in ours.rows("finalizequeue -stat"))
+    # Theirs counts four generations, as before there was the POH: what it calls 0 is gen1, and gen0 is in no line.
+    of_generation = {("gen1", "gen2", "loh")[n]: count for n, count in theirs.rows("finalizequeue -stat", r"^generation (\d) has ([\d,]+) objects")}
+    registered = ours.tables("finalizequeue --table registered")["registered"]
+    yield "finalizequeue, by generation", of_generation, {key: sum(row[key] for row in registered) for key in ("gen1", "gen2", "loh")}
     files = [path for _, path in theirs.rows("assemblies", r"^([0-9A-F]{16}) [0-9A-F]+ (\S+)$") if path != "(Dynamic)"]
     yield "assemblies", sorted(pathlib.Path(path).name for path in files), \
         sorted(row["assembly"] for row in ours.rows("assemblies") if row["file"])
@@ -250,7 +255,7 @@ def registers(theirs, ours):
 def collections(theirs, ours):
     """How many items a concurrent dictionary or queue has."""
     for kind, line in (("ConcurrentDictionary<", "dcd"), ("ConcurrentQueue<", "dcq")):
-        rows = [row for row in ours.rows("dumpheap -stat") if row["type"].startswith("System.Collections.Concurrent." + kind) and "+" not in row["type"]]
+        rows = [row for row in ours.rows("dumpheap -stat") if row["type"].startswith("System.Collections.Concurrent." + kind) and "+" not in row["type"] and not row["type"].endswith("]")]
         for row in rows[:4]:
             at = ours.rows(f"dumpheap -mt {row['method_table'][2:]}")[0]["address"]
             count = re.search(r"^(\d+) items?", theirs.ask(f"{line} {at}")[0], re.MULTILINE)

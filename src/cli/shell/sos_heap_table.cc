@@ -243,8 +243,9 @@ std::span<const SosCommand> sos_heap_commands() {
                    {.theirs = "-short",
                     .instead = "objects are summed by type here, each type with an example; objects --type-exact NAME "
                                "lists all objects of a type"}},
-       .differs =
-           "By type: what waits for its finalizer, then all that are registered, by generation; each with an example"},
+       .differs = "By type: what waits for its finalizer, then all that are registered, by generation; each with an "
+                  "example. SOS "
+                  "leaves out gen0, and calls gen1 generation 0, gen2 generation 1"},
       {.name = "notreachableinrange",
        .ours = "objects --dead --range $1-$2",
        .arguments = "START END",
