@@ -13,6 +13,7 @@
 #include "analysis/verdict/native_place.h"
 #include "analysis/verdict/noted_method.h"
 #include "analysis/verdict/oom_text.h"
+#include "analysis/verdict/own_call.h"
 #include "analysis/verdict/passed_through_all.h"
 #include "analysis/verdict/recursion.h"
 #include "analysis/verdict/thrown_in_pieces.h"
@@ -60,7 +61,7 @@ public:
       find_collected_delegate();
     if (cause_ == Cause::fail_fast)
       message_ = fail_fast_message(snapshot_, stack_, stands_at_);
-    if (exception_ && type_name(exception_->method_table) == "System.OutOfMemoryException")
+    if (exception_ && is_out_of_memory(type_name(exception_->method_table) + objects_.inner_types(*exception_)))
       oom_ = last_oom_text(snapshot);
     has_message_ =
         cause_ == Cause::unhandled_exception && exception_ && has_telling_message(snapshot_, objects_, *exception_);
@@ -143,7 +144,7 @@ private:
     }
     const bool aborted = is_signal_ && crash_.number == sig_abort;
     if (const std::string place = stands_in_method_ ? "" : native_place(snapshot_, stack_, aborted); !place.empty())
-      out += ": in " + place + which_called();
+      out += ": in " + place + which_called() + failure_in_words(place);
     else if (!method_.empty())
       out += stands_in_method_ ? ":" + in_method() : with_method(": in native code that ", " called");
     if (exception_)
@@ -179,6 +180,8 @@ private:
       const MethodText text = runtime_.method_text(frame.method_desc);
       if (is_throwing(text.qualified)) {
         throws_ = true;
+      } else if (text.qualified.starts_with(stub_class)) { // whoever called native code is further out
+        continue;
       } else if (text.qualified == "System.Environment.FailFast") {
         fails_fast_ = true;
       } else {
@@ -412,7 +415,7 @@ private:
     if (method_.empty())
       return "";
     const std::string line = method_ip_ ? line_at(method_desc_, method_ip_, !stands_in_method_) : "";
-    return before + method_in_words_ + line + after;
+    return before + method_in_words_ + line + after + own_call(snapshot_, stack_, method_desc_, lines());
   }
   std::string which_called() { return with_method(", which ", " called"); }
   std::string in_method() { return with_method(" in "); }

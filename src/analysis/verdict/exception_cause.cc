@@ -1,8 +1,8 @@
 #include "analysis/verdict/exception_cause.h"
 
-#include "analysis/names/framework_names.h"
 #include "analysis/names/method_in_source.h"
 #include "analysis/names/source_line_text.h"
+#include "analysis/verdict/own_call.h"
 #include "base/text.h"
 #include "runtime/facts/il_code.h"
 #include "snapshot/snapshot.h"
@@ -87,7 +87,7 @@ std::string ExceptionCause::thrown_in() {
       return ", thrown in " + earlier_call(one.earlier.front());
     if (!one.methods.empty())
       return ", thrown in " + call(one, 0) +
-             (is_own(runtime_.method_text(one.methods.front())) ? "" : passed_through(i));
+             (is_own_method(snapshot_, runtime_.method_text(one.methods.front())) ? "" : passed_through(i));
   }
   return "";
 }
@@ -97,7 +97,7 @@ std::string ExceptionCause::passed_through(u64 from) {
   for (u64 i = from + 1; i-- > 0;) {
     const std::vector<Address> &methods = chain_[i].methods;
     for (u64 k = 0; k < std::min<u64>(methods.size(), most_calls_of_cause); ++k)
-      if (is_own(runtime_.method_text(methods[k])))
+      if (is_own_method(snapshot_, runtime_.method_text(methods[k])))
         return ", passed through " + call(chain_[i], k);
   }
   return "";
@@ -107,16 +107,6 @@ std::string ExceptionCause::call(const ExceptionObject &of, u64 index) {
   const Address method = of.methods[index];
   return method_in_source(runtime_.method_text(method)) +
          (index < of.ips.size() ? line_in_brackets(lines_.find(method, of.ips[index], false).at) : "");
-}
-
-bool ExceptionCause::is_own(const MethodText &method) {
-  if (method.module.empty() && method.name.find('.') == method.name.npos) // an address
-    return false;
-  const std::vector<LoadedAssembly> &assemblies = snapshot_.assemblies();
-  const auto of = std::find_if(assemblies.begin(), assemblies.end(),
-                               [&](const LoadedAssembly &one) { return one.name == method.module; });
-  return (of == assemblies.end() || !of->is_framework) && !method.qualified.starts_with(stub_class) &&
-         !FrameworkNames(assemblies).contain(method.qualified);
 }
 
 // An exception that leaves an async void method is thrown again by the pool or a SynchronizationContext: in a stack

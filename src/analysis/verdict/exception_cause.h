@@ -23,7 +23,6 @@ private:
   std::string thrown_in();
   std::string passed_through(u64 from);
   std::string call(const ExceptionObject &of, u64 index);
-  bool is_own(const MethodText &method);
   std::string async_void(const ExceptionObject &exception);
   bool is_async_void(Address method);
 

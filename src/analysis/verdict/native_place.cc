@@ -6,6 +6,7 @@
 #include "snapshot/native_functions.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <iterator>
 #include <vector>
 
@@ -28,6 +29,9 @@ std::vector<const StackFrame *> frames_of_signal(const WalkedStack &stack) {
   }
   return out;
 }
+
+constexpr std::string_view malloc_damaged =
+    "malloc found its blocks damaged: one was freed twice, or something wrote past the end of one";
 
 class NativePlace {
 public:
@@ -99,6 +103,32 @@ std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, boo
 
 std::string native_caller(const Snapshot &snapshot, const WalkedStack &stack) {
   return NativePlace(snapshot).caller(stack);
+}
+
+std::string failure_in_words(std::string_view place) {
+  struct Failure {
+    std::string_view function, words;
+  };
+  constexpr Failure failures[] = {
+      {"__stack_chk_fail", "a function wrote past the end of an array on its stack"},
+      {"__fortify_fail", "a function of the C library was to write more than there is room for"},
+      {"__chk_fail", "a function of the C library was to write more than there is room for"},
+      {"__assert_fail", "an assertion does not hold; its text is in the process's standard error"},
+      {"malloc_printerr", malloc_damaged},
+      {"free", malloc_damaged},
+      {"realloc", malloc_damaged},
+      {"malloc", malloc_damaged},
+      {"calloc", malloc_damaged},
+  };
+  const std::string_view library = place.substr(0, place.find('!'));
+  if (library.size() == place.size() || !is_system_library(library))
+    return "";
+  std::string_view function = place.substr(library.size() + 1);
+  function = function.substr(0, function.find_first_of("+,@ "));
+  for (const auto &[name, words] : failures)
+    if (function == name || (function.starts_with("__libc_") && function.substr(7) == name))
+      return fmt::format("; {}", words);
+  return "";
 }
 
 } // namespace dnheap

@@ -17,4 +17,8 @@ std::string native_place(const Snapshot &snapshot, const WalkedStack &stack, boo
 // there is none between the signal and the innermost managed method.
 std::string native_caller(const Snapshot &snapshot, const WalkedStack &stack);
 
+// Returns "; an assertion does not hold …" for a place in a function by which the C library ends a process because it
+// found a fault; else empty. `place`: as of native_place() where the process was aborted.
+std::string failure_in_words(std::string_view place);
+
 } // namespace dnheap

@@ -58,4 +58,8 @@ std::string last_oom_text(const Snapshot &snapshot) {
   return "";
 }
 
+bool is_out_of_memory(std::string_view exceptions) {
+  return exceptions.find("System.OutOfMemoryException") != exceptions.npos;
+}
+
 } // namespace dnheap

@@ -13,4 +13,7 @@ std::string oom_text(const GCOomData &oom, const GCSetting *limit, const GCMemor
 // a look at the settings, and if these have no limit, a walk of gen0 and gen1. Throws Interrupted.
 std::string last_oom_text(const Snapshot &snapshot);
 
+// True if one of the exceptions, named by their types, says that memory ran out.
+bool is_out_of_memory(std::string_view exceptions);
+
 } // namespace dnheap
