@@ -11,7 +11,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 much_memory = u64{1} << 20; // less of an area is nothing to look at
-constexpr u64 much_native = u64{32} << 20;
+constexpr u64 much_native = u64{24} << 20;
 constexpr double much_share = 0.1;  // of live memory
 constexpr u64 many_that_wait = 100; // calls that wait for time to pass: fewer are usual
 constexpr u64 many_assemblies_made = 50;

@@ -5,6 +5,7 @@
 #include "analysis/findings/find_findings.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/names/compiled_names.h"
+#include "analysis/native/native_callers.h"
 #include "analysis/owners/first_owners.h"
 #include "analysis/owners/ranked_paths.h"
 #include "analysis/shapes/typed_objects.h"
@@ -123,6 +124,7 @@ void add_thread_statics(const Suspects &suspects, VerdictFacts &facts) {
 VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Suspects &suspects) {
   VerdictFacts out;
   out.process = map.mapped - map.of(reserved).bytes;
+  out.files = map.sum_of({images, mapped_files});
   out.live = suspects.live_bytes;
   out.dead = map.of(dead_objects).bytes;
   out.free_inside = map.of(free_objects).bytes;
@@ -316,13 +318,15 @@ Examination examine(const Snapshot &snapshot, std::span<const std::string> hubs)
   add_others(out.suspects.list, out.others, facts);
   add_waste(out.waste, facts);
   if (out.native && !out.native->owners.empty() && !is_leak(out.native->owners.front(), *out.native)) // else a finding
-    facts.native_owner = main_owner_text(*out.native);
+    facts.native_owner = main_owner_text(*out.native) + native_callers_text(snapshot);
   add_assemblies(snapshot, facts);
   if (!snapshot.target().record && facts.free_inside >= least_hole_bytes &&
       share_of(facts.free_inside, facts.in_heap()) >= least_holes)
     out.holes = find_holes(snapshot);
-  if (out.holes)
+  if (out.holes) {
     facts.free_beside_pinned = out.holes->total().pinned_bytes;
+    facts.free_in_loh = out.holes->generations[static_cast<u8>(GCSegmentGeneration::loh)].total().bytes;
+  }
   if (out.holes && !out.holes->beside.empty())
     facts.beside_holes = beside_text(snapshot, out.holes->beside[0]);
   out.lines = std::make_unique<SourceLines>(snapshot);
@@ -352,8 +356,9 @@ Finding finding_of(const Crash &crash) { return finding_of(crash, "crash", Harm:
 std::vector<Finding> findings_of(const Snapshot &snapshot, const Examination &examined,
                                  std::span<const MemoryVerdict> memory, std::span<const HangVerdict> hangs,
                                  const std::optional<Crash> &crash) {
-  // An object that a finding about memory names needs no other finding.
-  const bool is_named = memory.front().rule != "nothing" && !memory.front().is_size_alone;
+  // An object that a finding about memory names needs no other finding. Holes are no object.
+  const bool is_named =
+      memory.front().rule != "nothing" && memory.front().rule != "fragmentation" && !memory.front().is_size_alone;
   const Address suspect = examined.suspects.list.empty() || !is_named ? 0 : examined.suspects.list.front().example;
   std::vector<Finding> out;
   auto is_found = [&](std::string_view kind) {

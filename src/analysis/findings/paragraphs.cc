@@ -18,6 +18,16 @@ bool is_about_same(const Finding &one, const MemoryVerdict &verdict) {
   return one.is_cause || (one.harm == Harm::memory && one.count && is_as_much);
 }
 
+bool is_of_malloc(const Finding &one) { return one.kind == "lost_native_memory" || one.kind == "held_native_memory"; }
+
+// Leaves out that the memory is not the heap's where a finding knows whose it is.
+void drop_less_sure(std::vector<Finding> &findings) {
+  u64 known = 0;
+  for (const Finding &one : findings)
+    known = is_of_malloc(one) ? std::max(known, one.bytes) : known;
+  std::erase_if(findings, [&](const Finding &one) { return one.kind == "native" && known >= one.bytes / 2; });
+}
+
 // True if the finding says that there is too little memory.
 bool is_of_shortage(const Finding &one) {
   auto says = [&](std::string_view words) { return one.text.find(words) != std::string::npos; };
@@ -32,6 +42,15 @@ std::string without_doubt(std::string text) {
   return text;
 }
 
+// An exception that nobody caught has ended the calls whose variables held these objects.
+void doubt_dead_objects(std::vector<Finding> &findings) {
+  const bool is_short = std::ranges::any_of(findings, is_of_shortage);
+  for (Finding &one : findings)
+    if (one.kind == "dead_objects" && is_short && findings.front().kind == "crash")
+      one.text += " Some were probably alive when the memory ran out: held by variables of calls that the exception "
+                  "has ended since.";
+}
+
 // Returns "95 % of live memory" of a text that begins with it; else empty.
 std::string_view share_in(std::string_view text) {
   constexpr std::string_view of_live = "% of live memory";
@@ -44,7 +63,10 @@ std::string_view share_in(std::string_view text) {
 
 std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict,
                                    const VerdictFacts &facts) {
-  if (!verdict.is_size_alone)
+  drop_less_sure(findings);
+  doubt_dead_objects(findings);
+  const bool is_known = verdict.rule == "mostly_native" && std::ranges::any_of(findings, is_of_malloc);
+  if (!verdict.is_size_alone || is_known)
     return findings;
   const auto at =
       std::ranges::find_if(findings, [](const Finding &one) { return order_of(one) >= order_behind_holder; });
@@ -61,6 +83,21 @@ std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVe
                        .bytes = verdict.bytes,
                        .verb = verdict.rule == "one_holder" ? verb_of_holder(facts) : verdict.verb});
   return findings;
+}
+
+MemoryVerdict with_code(MemoryVerdict verdict, std::string code) {
+  constexpr std::string_view filled = "filled in ", never_emptied = "; no method that uses the field removes from it";
+  const auto at = verdict.text.find(only_growth_matters);
+  if (at == std::string::npos || code.empty())
+    return verdict;
+  if (code.ends_with(never_emptied))
+    code = code.substr(0, code.size() - never_emptied.size()) +
+           ", and no method that uses the field removes from it: right for a table that is filled once; anything else "
+           "needs "
+           "a limit";
+  const char *subject = code.starts_with(filled) ? "It is " : code.starts_with("made in ") ? "They are " : "";
+  verdict.text.insert(at, " " + (subject + code) + ".");
+  return verdict;
 }
 
 } // namespace dnheap

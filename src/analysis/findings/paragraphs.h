@@ -5,11 +5,15 @@
 #include "analysis/findings/finding.h"
 #include "analysis/verdict/verdict.h"
 
+#include <string>
 #include <vector>
 
 namespace dnheap {
 
 std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVerdict &verdict,
                                    const VerdictFacts &facts);
+
+// Adds the code behind who holds most, as code_text() has it, to the sentence about that holder.
+MemoryVerdict with_code(MemoryVerdict verdict, std::string code);
 
 } // namespace dnheap

@@ -1,6 +1,7 @@
 // Much memory that is neither the heap, the runtime, malloc, stacks nor files. A finding only where dnheap can read all
 // of these: else the memory may be theirs.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/native/native_callers.h"
 #include "base/share.h"
 #include "base/text.h"
 
@@ -13,7 +14,7 @@ namespace dnheap {
 namespace {
 
 // Alternate signal stacks, guards and small arenas are unknown, too: 30 MiB, or 66 MiB of 870 MiB, in healthy programs.
-constexpr u64 least_unknown_bytes = 64 << 20;
+constexpr u64 least_unknown_bytes = 56 << 20;
 constexpr double least_unknown_share = 0.3;
 
 // True if memory of the GC, of malloc and of threads was found, and no reader has a complaint. Only CoreCLR's memory is
@@ -52,8 +53,9 @@ void find_unidentified_memory(const Evidence &evidence, std::vector<Finding> &ou
        .sureness = Sureness::possible,
        .text = fmt::format("{} ({:.0f} % of the process) are neither the managed heap, the runtime, malloc, stacks nor "
                            "files: {}. Native code may have mapped them (mmap), an allocator of its own, or EventPipe "
-                           "for a tool that traces.",
-                           bytes_text(bytes), 100 * share_of(bytes, process), stretches_text(map)),
+                           "for a tool that traces.{}",
+                           bytes_text(bytes), 100 * share_of(bytes, process), stretches_text(map),
+                           native_function_callers_text(evidence.snapshot, "mmap")),
        .bytes = bytes,
        .verb = "account",
        .options = " --table not_identified"});

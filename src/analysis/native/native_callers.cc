@@ -29,6 +29,12 @@ bool is_free(std::string_view type, std::string_view method) {
          (type == native_memory && method.find("Free") != method.npos);
 }
 
+// The C library keeps nothing that a program could be blamed for.
+bool is_of_system(std::string_view file) {
+  constexpr std::array<std::string_view, 6> names = {"libc.", "libc-", "libm.", "libdl.", "libpthread.", "ld-"};
+  return std::ranges::any_of(names, [&](std::string_view name) { return file.starts_with(name); });
+}
+
 bool sounds_like_free(std::string_view function) {
   constexpr std::array<std::string_view, 8> words = {"free",    "destroy", "release", "delete",
                                                      "dispose", "close",   "unref",   "cleanup"};
@@ -38,6 +44,7 @@ bool sounds_like_free(std::string_view function) {
 
 // Returns the name of the library's file; empty: no such file is loaded, so that none of its functions ran.
 std::string loaded_file(const Target &target, std::string_view library) {
+  library.remove_prefix(library.find_last_of("/\\") + 1); // some programs name the whole path
   for (const Module &module : target.modules) {
     std::string_view name = module.file_name();
     if (name.starts_with("lib") && !library.starts_with("lib"))
@@ -112,8 +119,21 @@ private:
         list, [&](const ProgramCaller &one) { return one.module == method.module && one.method == method.method; });
   }
 
-  // Adds those that ran, if any did. Methods that free what they get are left out.
+  // Adds those that ran; where that is unknown, all. Methods that free what they get are left out. If none ran, a
+  // native function that returns no pointer has the memory: it keeps it for itself.
   void add_all() {
+    std::vector<ProgramCaller> all = askers();
+    if (none_ran(*il_, all))
+      all = il_->is_run_known() ? callers_of_libraries() : std::vector<ProgramCaller>();
+    std::map<std::string, std::vector<ProgramCaller>> by_callee;
+    for (const ProgramCaller &one : first_run(all))
+      by_callee[callee_text(one)].push_back(one);
+    for (const auto &[callee, callers] : by_callee)
+      parts_.push_back(fmt::format("{} {} {}", callers_text(callers), callers.size() == 1 ? "calls" : "call", callee));
+  }
+
+  // Returns the methods that get memory, or a pointer.
+  std::vector<ProgramCaller> askers() const {
     std::vector<ProgramCaller> all;
     for (const ProgramCaller &one : allocating_)
       if (!is_one_of(freeing_, one))
@@ -121,11 +141,16 @@ private:
     for (const ProgramCaller &one : to_native_)
       if (natives_.at(qualified_callee(one)).native->returns_pointer && !frees_itself(one))
         all.push_back(one);
-    std::map<std::string, std::vector<ProgramCaller>> by_callee;
-    for (const ProgramCaller &one : first_run(all))
-      by_callee[callee_text(one)].push_back(one);
-    for (const auto &[callee, callers] : by_callee)
-      parts_.push_back(fmt::format("{} {} {}", callers_text(callers), callers.size() == 1 ? "calls" : "call", callee));
+    return all;
+  }
+
+  // Returns the methods that ran and call functions of libraries that are not the system's.
+  std::vector<ProgramCaller> callers_of_libraries() const {
+    std::vector<ProgramCaller> out;
+    for (const ProgramCaller &one : to_native_)
+      if (one.has_run && !is_of_system(natives_.at(qualified_callee(one)).file) && !frees_itself(one))
+        out.push_back(one);
+    return out;
   }
 
   // "img_decode of libcodec.so", "Marshal.AllocHGlobal"; keeps in mind which functions would free.
@@ -200,5 +225,18 @@ private:
 } // namespace
 
 std::string native_callers_text(const Snapshot &snapshot) { return NativeCallers(snapshot).text(); }
+
+std::string native_function_callers_text(const Snapshot &snapshot, std::string_view function) {
+  const std::shared_ptr<const ProgramIl> il = ProgramIl::of(snapshot);
+  const LoadedNatives natives = loaded_natives(snapshot, *il);
+  const std::vector<ProgramCaller> callers =
+      first_run(find_callers(*il, [&](std::string_view type, std::string_view method, IlUse use) {
+        const auto found = natives.find(std::string(type) + "." + std::string(method));
+        return use == IlUse::calls && found != natives.end() && found->second.native->function == function;
+      }));
+  return callers.empty() ? ""
+                         : fmt::format(" In the program, {} {} {}.", callers_text(callers),
+                                       callers.size() == 1 ? "calls" : "call", function);
+}
 
 } // namespace dnheap

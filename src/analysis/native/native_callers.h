@@ -6,11 +6,15 @@
 #include "snapshot/snapshot.h"
 
 #include <string>
+#include <string_view>
 
 namespace dnheap {
 
 // " In the program, Shop.Resizer.Measure calls img_decode of libcodec.so, which returns a pointer; nothing that ran
 // calls img_free." Empty: there are no such methods, or they are unknown.
 std::string native_callers_text(const Snapshot &snapshot);
+
+// " In the program, Shop.Tiles.Map calls mmap.": the callers of one native function. Empty: there are none.
+std::string native_function_callers_text(const Snapshot &snapshot, std::string_view function);
 
 } // namespace dnheap

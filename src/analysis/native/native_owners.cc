@@ -340,6 +340,7 @@ private:
     };
     const auto others = std::ranges::stable_partition(unread_, is_of_program).begin();
     std::reverse(unread_.begin(), others);
+    out_.unread_of_program = static_cast<u64>(others - unread_.begin());
     for (const Library &one : unread_)
       out_.unread_libraries.push_back(printable(one.module->file_name()));
   }
@@ -473,7 +474,7 @@ std::string unread_text(const NativeOwners &native) {
 }
 
 bool are_blocks_worth_a_look(const AccountMap &map) {
-  constexpr u64 least = 32 << 20, least_part = 10; // a tenth; the runtime itself has some 10 MiB
+  constexpr u64 least = 24 << 20, least_part = 10; // a tenth; the runtime itself has some 10 MiB
   const u64 bytes = map.sum_of({Class::malloc_in_use, Class::malloc_large});
   return bytes >= least && bytes >= (map.mapped - map.of(Class::reserved).bytes) / least_part;
 }

@@ -52,6 +52,7 @@ struct NativeOwners {
   // Libraries whose variables are not all in the dump, the program's own first: blocks of nobody may be theirs.
   std::vector<std::string> unread_libraries;
   Notes notes;
+  u64 unread_of_program = 0; // how many of `unread_libraries` are the program's own
 };
 
 // True if so many blocks are lost, or held by one field or by static fields, that this may be a leak.

@@ -388,9 +388,29 @@ report::Answer report_without_heap(const Snapshot &snapshot, const Question &que
   return answer;
 }
 
+// True if the runtime itself failed while it moved objects.
+bool is_in_collection(const Snapshot &snapshot, const Crash &crash) {
+  Notes noted_elsewhere;
+  const Runtime &runtime = snapshot.runtime();
+  return runtime.gc_structures_valid(noted_elsewhere) == false &&
+         crash.text.find(": in " + std::string(runtime.module().file_name())) != std::string::npos;
+}
+
+// Returns the code behind the suspect that the verdict is about; empty: unknown.
+std::string code_of_holder(const Suspects &suspects, u64 bytes, const std::vector<std::string> &codes) {
+  for (u64 i = 0; i < codes.size(); ++i)
+    if (suspects.list[i].retained == bytes)
+      return codes[i];
+  return "";
+}
+
 // A collection fails where objects were overwritten: where they were is nearer to the fault than where it failed.
 void lead_with_damage(const Snapshot &snapshot, Crash &crash) {
   const std::string damage = crash.is_in_native ? heap_damage(snapshot) : "";
+  if (damage.empty() && crash.is_in_native && is_in_collection(snapshot, crash))
+    crash.text +=
+        ". It was in the GC, which was moving objects: it ends so where unsafe or native code has overwritten "
+        "objects, or the room behind an array";
   if (damage.empty())
     return;
   crash = {.text = damage + ". The process was " + crash.text, .verb = "verify", .options = ""};
@@ -423,8 +443,13 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   const MemoryVerdict &verdict = verdicts.front();
   const std::vector<Finding> findings = findings_of(snapshot, examined, verdicts, hangs, crash);
   answer.completeness->notes.add_all(examined.lines->notes());
-  const std::vector<Finding> paragraphs = paragraphs_of(findings, verdict, examined.facts);
-  answer.lead = paragraphs.empty() ? verdict.text : lead_of(paragraphs, suspects, question);
+  const u64 live = examined.facts.live;
+  const bool is_worth_a_look = live >= least_held || question.top_is_asked; // else the runtime's own few statics
+  const std::vector<std::string> codes =
+      is_worth_a_look ? code_texts(snapshot, suspects.list) : std::vector<std::string>();
+  const MemoryVerdict explained = with_code(verdict, code_of_holder(suspects, verdict.bytes, codes));
+  const std::vector<Finding> paragraphs = paragraphs_of(findings, explained, examined.facts);
+  answer.lead = paragraphs.empty() ? explained.text : lead_of(paragraphs, suspects, question);
   if (snapshot.target().record)
     answer.lead += fmt::format(" This is {}: threads, locks and contents of objects are not in it.",
                                snapshot.target().record->source);
@@ -436,10 +461,6 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
                                             {"bytes", verdict.bytes},
                                             {"hang", hangs.empty() ? Cell() : Cell(hangs.front().rule)},
                                             {"hang_text", hangs.empty() ? Cell() : Cell(hangs.front().text)}}});
-  const u64 live = examined.facts.live;
-  const bool is_worth_a_look = live >= least_held || question.top_is_asked; // else the runtime's own few statics
-  const std::vector<std::string> codes =
-      is_worth_a_look ? code_texts(snapshot, suspects.list) : std::vector<std::string>();
   answer.tables.push_back(account_table(examined.map, is_process, false));
   answer.tables.push_back(suspects_table(suspects, examined.others, codes, question));
   answer.tables.push_back(findings_table(findings, suspects, question));

@@ -81,6 +81,17 @@ std::string harmless_text(const VerdictFacts &f, std::string text) {
   return text;
 }
 
+constexpr const char *in_large_object_heap = ". They are in the large object heap, which the GC does not compact by "
+                                             "itself: use large arrays again (ArrayPool), or set "
+                                             "GCSettings.LargeObjectHeapCompactionMode.";
+
+std::string native_text(const VerdictFacts &f) {
+  return fmt::format("Not the managed heap: native code holds {} from malloc, {} of the process; the GC's heap takes "
+                     "{}.{}",
+                     bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap),
+                     f.native_owner.empty() ? "" : " " + f.native_owner);
+}
+
 struct Rule {
   const char *name, *group;              // rules of a group follow each other
   u64 (*explains)(const VerdictFacts &); // bytes; 0: does not apply
@@ -208,7 +219,9 @@ constexpr Rule rules[] = {
                                      bytes_text(f.free_inside), bytes_text(f.in_heap()));
        if (!f.beside_holes.empty())
          out += ": " + f.beside_holes;
-       return out + (f.pinned ? fmt::format("; {} pinned objects cannot be moved.", count_text(f.pinned)) : ".");
+       if (f.pinned > 1)
+         out += fmt::format("; {} pinned objects cannot be moved", count_text(f.pinned));
+       return out + (f.free_in_loh * 2 > f.free_inside ? in_large_object_heap : ".");
      },
      "frag"},
     {"gc_holds_empty_memory", "empty",
@@ -238,14 +251,13 @@ constexpr Rule rules[] = {
      [](const VerdictFacts &f) {
        return is_much(f.malloc_in_use, f.process, 0.4, 64 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
      },
+     native_text, "account", " --table native"},
+    // A small program that uses native libraries looks the same, but the heap is not what fills it.
+    {"mostly_native", "native",
      [](const VerdictFacts &f) {
-       return fmt::format(
-           "Not the managed heap: native code holds {} from malloc, {} of the process; the GC's heap takes "
-           "{}.{}",
-           bytes_text(f.malloc_in_use), percent(f.malloc_in_use, f.process), bytes_text(f.heap),
-           f.native_owner.empty() ? "" : " " + f.native_owner);
+       return is_much(f.malloc_in_use, f.asked_for(), 0.5, 24 * mib) && f.malloc_in_use > f.heap ? f.malloc_in_use : 0;
      },
-     "account", " --table native"},
+     native_text, "account", " --table native", true},
     {"other_allocator", "native",
      [](const VerdictFacts &f) {
        const bool is_most = is_much(f.perhaps_theirs, f.process, 0.4, 64 * mib) && f.perhaps_theirs > f.heap;

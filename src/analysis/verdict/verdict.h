@@ -7,6 +7,7 @@
 #include "analysis/waits/sureness.h"
 #include "base/integers.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -134,8 +135,12 @@ struct VerdictFacts {
   std::string activity;
   u64 room = 0;          // bytes in live collections and buffers that have room for more than they hold
   std::string room_text; // the largest group of these
+  u64 files = 0;         // bytes of `process` in programs, libraries and mapped files
+  u64 free_in_loh = 0;   // bytes of `free_inside` in the large object heap; 0: not looked at
 
   u64 in_heap() const { return live + dead + free_inside; }
+  // What the process asked for while it ran, where libraries and stacks would hide what is large.
+  u64 asked_for() const { return process - std::min(process, files + stacks); }
 };
 
 // Ends the sentence about who holds most: a table that is as large as it should be looks the same in one dump.

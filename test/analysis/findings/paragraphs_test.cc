@@ -65,5 +65,49 @@ TEST(Paragraphs, OtherVerdictsAreFindingsAlready) {
   EXPECT_TRUE(texts_of({}, verdict).empty());
 }
 
+TEST(Paragraphs, CodeIsSaidOfWhoHoldsMost) {
+  const MemoryVerdict verdict = holder_of_most();
+  EXPECT_EQ(with_code(verdict, "").text, verdict.text);
+  const std::string holder = "95 % of live memory (57.0 MiB) is held by static Shop.Feed.Changed.",
+                    growth(only_growth_matters);
+  EXPECT_EQ(with_code(verdict, "filled in Shop.Feed.Add; emptied in Shop.Feed.Drain").text,
+            holder + " It is filled in Shop.Feed.Add; emptied in Shop.Feed.Drain." + growth);
+  EXPECT_EQ(with_code(verdict, "filled in Shop.Feed.Add; no method that uses the field removes from it").text,
+            holder +
+                " It is filled in Shop.Feed.Add, and no method that uses the field removes from it: right for a table "
+                "that is filled once; anything else needs a limit." +
+                growth);
+  EXPECT_EQ(with_code(verdict, "made in Shop.Feed..ctor").text, holder + " They are made in Shop.Feed..ctor." + growth);
+  MemoryVerdict other{.rule = "native", .text = "Not the managed heap."};
+  EXPECT_EQ(with_code(other, "filled in Shop.Feed.Add").text, other.text);
+}
+
+// Whose blocks they are says more than that they are not the heap's.
+TEST(Paragraphs, ASurerFindingReplacesThatTheHeapIsSmall) {
+  const Finding native{.kind = "native", .harm = Harm::memory, .text = "Not the managed heap.", .bytes = 100'000'000};
+  Finding lost{.kind = "lost_native_memory", .harm = Harm::memory, .text = "Native memory is lost."};
+  const MemoryVerdict verdict{.rule = "native", .text = native.text, .bytes = native.bytes};
+  for (const auto &[bytes, texts] :
+       std::vector<std::pair<u64, Texts>>{{50'000'000, {lost.text}}, {49'999'999, {native.text, lost.text}}}) {
+    lost.bytes = bytes;
+    EXPECT_EQ(texts_of({native, lost}, verdict), texts);
+  }
+  MemoryVerdict small{.rule = "mostly_native", .text = native.text, .bytes = native.bytes, .is_size_alone = true};
+  EXPECT_EQ(texts_of({lost}, small), Texts{lost.text});
+  EXPECT_EQ(texts_of({}, small), Texts{small.text});
+}
+
+// After an exception that ended calls, what these held is dead.
+TEST(Paragraphs, DeadObjectsAreInDoubtWhereMemoryRanOut) {
+  const Finding dead{.kind = "dead_objects", .harm = Harm::memory, .text = "Little is alive."};
+  const MemoryVerdict verdict{.rule = "dead_objects", .text = dead.text};
+  const Finding other{.kind = "crash", .harm = Harm::crash, .text = "unhandled System.FormatException"},
+      memory{.kind = "crash", .harm = Harm::crash, .text = "unhandled System.OutOfMemoryException"};
+  EXPECT_EQ(texts_of({other, dead}, verdict).back(), dead.text);
+  EXPECT_EQ(texts_of({memory, dead}, verdict).back(),
+            dead.text + " Some were probably alive when the memory ran out: held by variables of calls that the "
+                        "exception has ended since.");
+}
+
 } // namespace
 } // namespace dnheap::test

@@ -211,6 +211,36 @@ TEST(Verdict, Fragmentation) {
             "Byte[], pinned (handle:pinned); 7 pinned objects cannot be moved.");
 }
 
+TEST(Verdict, FragmentationOfLargeObjects) {
+  VerdictFacts f = healthy();
+  f.free_inside = 80 * mib, f.free_in_loh = 40 * mib, f.pinned = 1; // one pinned object is no reason
+  EXPECT_EQ(judge(f).front().text, "Fragmentation: 80.0 MiB of the heap's 160.0 MiB are holes between objects.");
+  f.free_in_loh += 1;
+  EXPECT_EQ(judge(f).front().text,
+            "Fragmentation: 80.0 MiB of the heap's 160.0 MiB are holes between objects. They are in the large object "
+            "heap, which the GC does not compact by itself: use large arrays again (ArrayPool), or set "
+            "GCSettings.LargeObjectHeapCompactionMode.");
+}
+
+// Libraries and stacks would hide what native code holds in a small process. It is no fault by itself.
+TEST(Verdict, NativeMemoryOfASmallProcess) {
+  VerdictFacts f = healthy();
+  f.process = 140 * mib, f.files = 87 * mib, f.stacks = 7 * mib, f.heap = f.live = mib, f.dead = 0;
+  f.suspect = f.largest = f.free_inside = f.gc_empty = 0;
+  f.malloc_in_use = 24 * mib;
+  EXPECT_EQ(judge(f).front().rule, "mostly_native");
+  EXPECT_TRUE(judge(f).front().is_size_alone);
+  EXPECT_EQ(judge(f).front().text,
+            "Not the managed heap: native code holds 24.0 MiB from malloc, 17 % of the process; the GC's heap takes "
+            "1.0 MiB.");
+  f.malloc_in_use = 24 * mib - 1;
+  EXPECT_EQ(judge(f).front().rule, "nothing");
+  f.malloc_in_use = 24 * mib, f.files = 84 * mib; // less than half of what it asked for
+  EXPECT_EQ(judge(f).front().rule, "nothing");
+  f.files = 87 * mib, f.heap = 24 * mib;
+  EXPECT_EQ(judge(f).front().rule, "nothing");
+}
+
 TEST(Verdict, EmptyMemory) {
   expect("gc_holds_empty_memory", [](VerdictFacts &f) { f.heap = 160 * mib, f.gc_empty = 80 * mib; });
   expect("nothing", [](VerdictFacts &f) { f.heap = 160 * mib, f.gc_empty = 80 * mib - 1; });
