@@ -34,7 +34,7 @@ ORDER = {
     "dump": "decoders records . live",
     "snapshot": "files .",
     "report": ". formats",
-    "analysis": ". process names shapes shapes/collections objects native threads waits/kinds waits sampling filters owners suspects waste verdict export records inspectors findings sql verbs/tables verbs verbs/groups",
+    "analysis": ". process names shapes shapes/collections objects native threads waits/kinds waits sampling filters owners suspects waste verdict export records inspectors findings findings/gathered sql verbs/tables verbs verbs/groups",
     "cli": "options . shell",
 }
 

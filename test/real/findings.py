@@ -32,6 +32,10 @@ def waits(part):
     return targets.place("findings", "Waits.cs", part)
 
 
+def gathered(part):
+    return targets.place("findings", "Gathered.cs", part)
+
+
 def exits(part):
     return targets.place("findings", "Exits.cs", part)
 
@@ -102,6 +106,22 @@ WAYS = {
                                       "all keys have the same hash code. GetHashCode of Shop.Seat has to return values that differ."]),
     "gc_time": ("certain", None, [" % of its time so far, in ", " garbage collections. Collection ", "perhaps the program calls GC.Collect.", " 1 thread runs in Shop.Program.Collect"]),
     "interned_strings": ("probable", 15000, ["15,000 strings (", ") are interned, and nothing else holds them: string.Intern keeps each until the process ends; Shop.Program.Intern calls it."]),
+    "dead_references": ("probable", 300_000, ["All 300,000 WeakReferences in static Shop.Gathered.seen have lost their targets, and nobody removes them: ", " of live memory (",
+                                              "It is filled in Shop.Gathered.See; no method that uses the field removes from it."]),
+    "gc_handles": ("probable", 2000, ["2,000 × Shop.Crate are kept by 2,000 GCHandles (strong) that nobody freed: ", "GCHandle.Alloc is called in Shop.Gathered.Handles"]),
+    "waiting_continuations": ("probable", 2000, [f"A task that has not completed (static Shop.Gathered.answered) keeps 2,000 × async call of Shop.Gathered.DeliverAsync {gathered('// DeliverAsync')}: ",
+                                                 "Each waits for it with all its variables."]),
+    "unbounded_queue": ("probable", 2000, ["2,000 × Shop.Crate wait in a channel without a bound, static Shop.Gathered.orders", ", and take ",
+                                           "it is filled faster than it is read. It is filled in Shop.Gathered.Queue"]),
+    "open_log_scopes": ("certain", 2000, ["2,000 scopes of loggers are open, each inside of the one before, and keep ",
+                                          "nobody disposed of what BeginScope returned. ILogger.BeginScope is called in Shop.Gathered.LogScopes."]),
+    "kept_subscriptions": ("probable", 2000, ["2,000 subscriptions to a DiagnosticListener (static Shop.Gathered.listener", ") were never disposed of, and keep ",
+                                              "Their observers are Shop.Tracer. DiagnosticListener.Subscribe is called in Shop.Gathered.Subscriptions."]),
+    "kept_subscriptions:events": ("probable", 600, ["600 EventListeners were never disposed of: Shop.Meter, which keep ", "They are made in Shop.Gathered.Listeners."]),
+    "stacked_queries": ("certain", 2000, ["2,000 operators of LINQ (", ") are built one upon the other in static Shop.Gathered.chosen, and keep "]),
+    "ended_thread_values": ("certain", 60, ["A ThreadLocal with trackAllValues (static Shop.Gathered.pages) keeps 60 values, Byte[], although the process has "]),
+    "open_handles:sockets": ("probable", 600, ["600 sockets (SafeSocketHandle) are open, held by static Shop.Program.kept, and no asynchronous call reads from them or writes to them."]),
+    "open_handles:again": ("probable", 80, ["80 views of mapped files (SafeMemoryMappedViewHandle) are open, held by static Shop.Program.kept, and map ", " of System.Private.CoreLib.dll."]),
     "ended_requests": ("certain", 300, ["300 contexts of requests that have ended are held by Shop.Audit.Seen."]),
     "waiting_requests": ("possible", 40, [f"40 requests are in flight, and 40 calls of Shop.Bank.AskAsync {place('await answer.Task;')} wait for a TaskCompletionSource."]),
     # After the colon: another way to the same kind.

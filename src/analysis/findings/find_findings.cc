@@ -39,6 +39,14 @@ constexpr FindingRule rules[] = {
     {"", find_gc_time, {"gc_time"}},
     {"", find_many_exceptions, {"many_exceptions"}},
     {"", find_long_chains, {"long_chains"}},
+    {"", find_dead_references, {"dead_references"}},
+    {"", find_gc_handles, {"gc_handles"}},
+    {"", find_waiting_continuations, {"waiting_continuations"}},
+    {"", find_unbounded_queues, {"unbounded_queue"}},
+    {"", find_open_log_scopes, {"open_log_scopes"}},
+    {"", find_kept_subscriptions, {"kept_subscriptions"}},
+    {"", find_stacked_queries, {"stacked_queries"}},
+    {"", find_ended_thread_values, {"ended_thread_values"}},
 };
 
 } // namespace
@@ -60,7 +68,10 @@ u8 order_of(const Finding &finding) {
   switch (finding.harm) {
   case Harm::crash: return 0;
   case Harm::hang: return 1;
-  case Harm::memory: return finding.kind == "duplicate_data" ? order_behind_holder : 2; // a holder of copies is first
+  case Harm::memory:
+    if (finding.kind == "duplicate_data") // a holder of copies is first
+      return order_behind_holder;
+    return finding.kind == "fragmentation" ? order_behind_holder - 1 : 2; // who pins is first
   case Harm::slow:
     if (finding.sureness != Sureness::possible) // figures, where a holder is a question
       return order_behind_holder - 1;

@@ -4,6 +4,7 @@
 #include "analysis/names/compiled_names.h"
 #include "analysis/shapes/holding_fields.h"
 #include "analysis/shapes/typed_objects.h"
+#include "base/share.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -48,6 +49,20 @@ std::string timers_in_words(const std::string &kind, const std::string &callback
                 "needs no call for each.";
 }
 
+// Returns what the runtime's timers hold, if most of these are the timers; else null.
+const Suspect *held_by_timers(const Suspects &suspects, u64 count) {
+  for (const Suspect &one : suspects.list)
+    if (one.owner == "the runtime's timers" && one.elements && one.elements / 2 <= count)
+      return &one;
+  return nullptr;
+}
+
+std::string kept_text(const Suspects &suspects, const Suspect *timers) {
+  return timers ? fmt::format(" Together they keep {:.0f} % of live memory ({}).",
+                              100 * share_of(timers->retained, suspects.live_bytes), bytes_text(timers->retained))
+                : "";
+}
+
 } // namespace
 
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
@@ -69,11 +84,14 @@ void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
   if (most == by_callback.end() || most->second.count < least_timers)
     return;
   const auto &[callback, kind] = most->first;
+  const Suspect *timers = held_by_timers(evidence.suspects, most->second.count);
   out.push_back({.kind = "many_timers",
                  .harm = Harm::resource,
                  .text = timers_in_words(kind, callback, most->second,
-                                         holder_in_words(snapshot, most->second.held_by, most->second.example)),
+                                         holder_in_words(snapshot, most->second.held_by, most->second.example)) +
+                         kept_text(evidence.suspects, timers),
                  .count = most->second.count,
+                 .bytes = timers ? timers->retained : 0,
                  .example = most->second.example,
                  .verb = "inspect timers"});
 }

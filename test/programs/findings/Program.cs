@@ -447,6 +447,39 @@ namespace Shop
             }
         }
 
+        // The whole file, again and again.
+        static void ViewsOfOneFile()
+        {
+            string path = typeof(object).Assembly.Location;
+            for (int i = 0; i < Many(80, 20); ++i)
+                kept.Add(MemoryMappedFile.CreateFromFile(path, FileMode.Open, null, 0, MemoryMappedFileAccess.Read).CreateViewAccessor(0, 0, MemoryMappedFileAccess.Read));
+        }
+
+        // Nobody reads from the server's ends. Healthy: a call waits for data of each.
+        static void Sockets()
+        {
+            using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
+            listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+            listener.Listen(1000);
+            for (int i = 0; i < 600; ++i)
+            {
+                var client = new Socket(SocketType.Stream, ProtocolType.Tcp);
+                client.Connect(listener.LocalEndPoint);
+                Socket accepted = listener.Accept();
+                kept.Add(accepted);
+                if (isHealthy)
+                {
+                    kept.Add(client);
+                    kept.Add(accepted.ReceiveAsync(new byte[1]));
+                    kept.Add(client.ReceiveAsync(new byte[1]));
+                }
+                else
+                {
+                    client.Dispose();
+                }
+            }
+        }
+
         // XmlSerializer keeps, and finds again, what it has made for a type; with other arguments it does not.
         static void Serializers()
         {
@@ -664,6 +697,17 @@ namespace Shop
                 "thread_statics" => Scratches,
                 "generic_statics" => Generics,
                 "cache_without_limit" => Caches,
+                "dead_references" => () => Gathered.References(isHealthy),
+                "gc_handles" => () => Gathered.Handles(isHealthy),
+                "waiting_continuations" => () => Gathered.Continuations(isHealthy),
+                "unbounded_queue" => () => Gathered.Queue(isHealthy),
+                "open_log_scopes" => () => Gathered.LogScopes(isHealthy),
+                "kept_subscriptions" => () => Gathered.Subscriptions(isHealthy),
+                "kept_subscriptions:events" => () => Gathered.Listeners(isHealthy),
+                "stacked_queries" => () => Gathered.Queries(isHealthy),
+                "ended_thread_values" => () => Gathered.ThreadValues(isHealthy),
+                "open_handles:sockets" => Sockets,
+                "open_handles:again" => ViewsOfOneFile,
                 "ended_requests" => EndedRequests,
                 "waiting_requests" => () => WaitingRequests("/pay"),
                 "waiting_requests:http" => () => WaitingRequests("/fetch"),

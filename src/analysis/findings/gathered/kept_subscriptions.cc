@@ -1,0 +1,58 @@
+// Very many subscriptions to a DiagnosticListener, or EventListeners, that were never disposed of. .NET keeps each
+// until then, although the program may have forgotten it.
+#include "analysis/findings/gathered/gathered.h"
+#include "analysis/names/brief_type_name.h"
+#include "analysis/shapes/field_reader.h"
+#include "analysis/suspects/suspect_code.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace dnheap {
+
+namespace {
+
+constexpr u64 least_subscriptions = 100; // a program makes each of them once
+constexpr const char *subscription = "System.Diagnostics.DiagnosticListener+DiagnosticSubscription";
+constexpr const char *dispatcher = "System.Diagnostics.Tracing.EventDispatcher"; // one for each EventListener
+
+// Returns " Their observers are Shop.Tracer."; empty: the first one's is unknown.
+std::string observers_sentence(const Snapshot &snapshot, const Suspect &suspect) {
+  FieldReader fields(snapshot.runtime());
+  const Address observer = fields.reference_or_null(suspect.first ? suspect.first : suspect.example, "Observer");
+  const Address type = fields.type_of(observer);
+  return type ? fmt::format(" Their observers are {}.", brief_type_name(snapshot.runtime().types().name(type))) : "";
+}
+
+std::string subscriptions_text(const Evidence &evidence, const Suspect &one) {
+  return fmt::format("{} subscriptions to a DiagnosticListener ({}) were never disposed of, and keep {}.{}{} Dispose "
+                     "of what Subscribe returned, or subscribe once.",
+                     count_text(one.elements), one.way(), share_text(one, evidence.suspects),
+                     observers_sentence(evidence.snapshot, one),
+                     calls_sentence(evidence.snapshot, "System.Diagnostics.DiagnosticListener", "Subscribe",
+                                    "DiagnosticListener.Subscribe"));
+}
+
+std::string listeners_text(const Evidence &evidence, const Suspect &one) {
+  return fmt::format("{} EventListeners were never disposed of: {}, which keep {}: each EventSource that they listen "
+                     "to refers to them.{} Dispose of each, or make one for the whole program.",
+                     count_text(one.elements), one.brief_element(), share_text(one, evidence.suspects),
+                     code_sentence(code_text(evidence.snapshot, one)));
+}
+
+} // namespace
+
+void find_kept_subscriptions(const Evidence &evidence, std::vector<Finding> &out) {
+  for (const Suspect &one : evidence.suspects.list) {
+    if (one.elements < least_subscriptions || !is_worth_a_reason(one, evidence.suspects))
+      continue;
+    const bool is_dispatched = std::ranges::any_of(one.steps, [](const auto &step) { return step.type == dispatcher; });
+    if (one.element == subscription)
+      out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, subscriptions_text(evidence, one)));
+    else if (is_dispatched && !one.element.empty() && one.element != dispatcher)
+      out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, listeners_text(evidence, one)));
+  }
+}
+
+} // namespace dnheap

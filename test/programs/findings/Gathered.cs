@@ -1,0 +1,166 @@
+// Things that gather, and by whose kind one sees why. Healthy: as many, but each is let go, or the place for them has a bound.
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Diagnostics.Tracing;
+using System.Linq;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Threading;
+using System.Threading.Channels;
+using System.Threading.Tasks;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+
+namespace Shop
+{
+    sealed class Crate { public readonly byte[] Goods = new byte[9000]; }
+
+    sealed class Tracer : IObserver<KeyValuePair<string, object>>
+    {
+        readonly Crate crate = new();
+        public void OnNext(KeyValuePair<string, object> value) => GC.KeepAlive(crate);
+        public void OnError(Exception error) { }
+        public void OnCompleted() { }
+    }
+
+    [EventSource(Name = "Shop-Till")]
+    sealed class Till : EventSource
+    {
+        public static readonly Till Log = new();
+        [Event(1)] public void Paid(int amount) => WriteEvent(1, amount);
+    }
+
+    sealed class Meter : EventListener
+    {
+        readonly Crate crate = new();
+        protected override void OnEventSourceCreated(EventSource source)
+        {
+            if (source.Name == "Shop-Till")
+                EnableEvents(source, EventLevel.Informational);
+        }
+        protected override void OnEventWritten(EventWrittenEventArgs data) => GC.KeepAlive(crate);
+    }
+
+    static class Gathered
+    {
+        static readonly List<WeakReference<Crate>> seen = new();
+        static readonly List<Crate> crates = new();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void See(Crate crate) => seen.Add(new WeakReference<Crate>(crate));
+
+        // Healthy: nearly as many, and their targets are alive.
+        public static void References(bool isHealthy)
+        {
+            if (isHealthy)
+                crates.Add(new Crate());
+            for (int i = 0; i < 300_000; ++i)
+                See(isHealthy ? crates[0] : new Crate());
+            GC.Collect();
+        }
+
+        public static void Handles(bool isHealthy)
+        {
+            for (int i = 0; i < 2000; ++i)
+            {
+                GCHandle handle = GCHandle.Alloc(new Crate());
+                if (isHealthy)
+                    handle.Free();
+            }
+        }
+
+        static readonly TaskCompletionSource answered = new();
+
+        static async Task DeliverAsync(Crate crate)
+        {
+            await answered.Task; // DeliverAsync
+            GC.KeepAlive(crate);
+        }
+
+        public static void Continuations(bool isHealthy)
+        {
+            for (int i = 0; i < 2000; ++i)
+                DeliverAsync(new Crate());
+            if (isHealthy)
+                answered.SetResult();
+        }
+
+        static Channel<Crate> orders;
+
+        public static void Queue(bool isHealthy)
+        {
+            orders = isHealthy ? Channel.CreateBounded<Crate>(2000) : Channel.CreateUnbounded<Crate>();
+            for (int i = 0; i < 2000; ++i)
+                orders.Writer.TryWrite(new Crate());
+        }
+
+        static ServiceProvider services;
+
+        public static void LogScopes(bool isHealthy)
+        {
+            services = new ServiceCollection().AddLogging(logging => logging.AddSimpleConsole(options => options.IncludeScopes = true)).BuildServiceProvider();
+            ILogger logger = services.GetRequiredService<ILoggerFactory>().CreateLogger("Shop");
+            for (int i = 0; i < 2000; ++i)
+            {
+                IDisposable scope = logger.BeginScope(new Crate());
+                if (isHealthy)
+                    scope.Dispose();
+            }
+        }
+
+        static readonly DiagnosticListener listener = new("Shop");
+
+        public static void Subscriptions(bool isHealthy)
+        {
+            for (int i = 0; i < 2000; ++i)
+            {
+                IDisposable subscription = listener.Subscribe(new Tracer());
+                if (isHealthy)
+                    subscription.Dispose();
+            }
+        }
+
+        public static void Listeners(bool isHealthy)
+        {
+            Till.Log.Paid(1);
+            for (int i = 0; i < 600; ++i)
+            {
+                var meter = new Meter();
+                if (isHealthy)
+                    meter.Dispose();
+            }
+        }
+
+        static IEnumerable<Crate> chosen = Enumerable.Empty<Crate>();
+
+        public static void Queries(bool isHealthy)
+        {
+            for (int i = 0; i < 2000; ++i)
+            {
+                chosen = chosen.Append(new Crate()).Where(crate => crate.Goods.Length > 0);
+                if (isHealthy)
+                    chosen = chosen.ToList();
+            }
+        }
+
+        static ThreadLocal<byte[]> pages;
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Write() => pages.Value[0] = 1;
+
+        public static void ThreadValues(bool isHealthy)
+        {
+            pages = new ThreadLocal<byte[]>(() => new byte[200_000], trackAllValues: !isHealthy);
+            for (int i = 0; i < 60; ++i)
+            {
+                var thread = new Thread(Write);
+                thread.Start();
+                thread.Join();
+            }
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            GC.Collect();
+        }
+    }
+}
