@@ -43,7 +43,7 @@ constexpr FindingRule rules[] = {
     {"", find_gc_handles, {"gc_handles"}},
     {"", find_waiting_continuations, {"waiting_continuations"}},
     {"", find_unbounded_queues, {"unbounded_queue"}},
-    {"", find_open_log_scopes, {"open_log_scopes"}},
+    {"", find_nested_scopes, {"nested_scopes"}},
     {"", find_kept_subscriptions, {"kept_subscriptions"}},
     {"", find_stacked_queries, {"stacked_queries"}},
     {"", find_ended_thread_values, {"ended_thread_values"}},

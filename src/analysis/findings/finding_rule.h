@@ -73,7 +73,7 @@ void find_dead_references(const Evidence &evidence, std::vector<Finding> &out);
 void find_gc_handles(const Evidence &evidence, std::vector<Finding> &out);
 void find_waiting_continuations(const Evidence &evidence, std::vector<Finding> &out);
 void find_unbounded_queues(const Evidence &evidence, std::vector<Finding> &out);
-void find_open_log_scopes(const Evidence &evidence, std::vector<Finding> &out);
+void find_nested_scopes(const Evidence &evidence, std::vector<Finding> &out);
 void find_kept_subscriptions(const Evidence &evidence, std::vector<Finding> &out);
 void find_stacked_queries(const Evidence &evidence, std::vector<Finding> &out);
 void find_ended_thread_values(const Evidence &evidence, std::vector<Finding> &out);

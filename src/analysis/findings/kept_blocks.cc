@@ -1,5 +1,6 @@
 // Blocks of malloc that nothing refers to any more, or that many objects hold.
 #include "analysis/findings/finding_rule.h"
+#include "analysis/names/brief_type_name.h"
 #include "analysis/native/native_callers.h"
 #include "base/text.h"
 
@@ -43,6 +44,14 @@ Finding lost(const Evidence &evidence, const NativeOwner &owner) {
           .options = " --table native"};
 }
 
+// An element of an array has no name of its own.
+std::string holders_text(NativeOwner owner) {
+  constexpr std::string_view element = "[*]";
+  if (owner.name.ends_with(element))
+    owner.name = brief_type_name(owner.name.substr(0, owner.name.size() - element.size()));
+  return text_of(owner);
+}
+
 Finding held(const Evidence &evidence, const NativeOwner &owner) {
   const bool is_field = owner.kind == NativeOwner::Kind::field;
   const std::string holder = is_field ? holder_in_words(evidence.snapshot, "[]", owner.example) : "";
@@ -52,7 +61,7 @@ Finding held(const Evidence &evidence, const NativeOwner &owner) {
               fmt::format("{} native memory: {} ({}) from malloc, by {}{}. It stays until somebody frees it: Dispose "
                           "or a finalizer, if the type has one, or the program itself.{}{}",
                           is_field ? "Objects hold" : "Static fields hold", bytes_text(owner.bytes), sizes_text(owner),
-                          text_of(owner), !holder.starts_with("static ") ? "" : ", which " + holder + " keeps",
+                          holders_text(owner), !holder.starts_with("static ") ? "" : ", which " + holder + " keeps",
                           native_callers_text(evidence.snapshot), heap_text(owner, evidence.facts)),
           .count = is_field ? owner.holders : owner.blocks,
           .bytes = owner.bytes,

@@ -17,6 +17,7 @@ namespace dnheap {
 namespace {
 
 constexpr u64 least_timers = 5000; // delays and time limits of calls are timers, too
+constexpr u64 least_large = 1000;  // of timers that hold much
 
 // Timers of one kind that call one method.
 struct AlikeTimers {
@@ -49,10 +50,13 @@ std::string timers_in_words(const std::string &kind, const std::string &callback
                 "needs no call for each.";
 }
 
-// Returns what the runtime's timers hold, if most of these are the timers; else null.
+// Returns what the runtime's timers hold, if it is much, and most of these are the timers; else null.
 const Suspect *held_by_timers(const Suspects &suspects, u64 count) {
+  constexpr u64 least_bytes = u64{4} << 20;
+  constexpr double least_share = 0.1;
   for (const Suspect &one : suspects.list)
-    if (one.owner == "the runtime's timers" && one.elements && one.elements / 2 <= count)
+    if (one.owner == "the runtime's timers" && one.elements && one.elements / 2 <= count &&
+        one.retained >= least_bytes && share_of(one.retained, suspects.live_bytes) >= least_share)
       return &one;
   return nullptr;
 }
@@ -67,7 +71,8 @@ std::string kept_text(const Suspects &suspects, const Suspect *timers) {
 
 void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
   const Snapshot &snapshot = evidence.snapshot;
-  if (count_called(snapshot, queued_timer) < least_timers)
+  const u64 all = count_called(snapshot, queued_timer);
+  if (all < (held_by_timers(evidence.suspects, all) ? least_large : least_timers))
     return;
   std::map<std::pair<std::string, std::string>, AlikeTimers> by_callback; // and kind
   std::map<std::array<std::string, 3>, u64> by_holder;                    // and callback, kind
@@ -81,10 +86,12 @@ void find_kept_timers(const Evidence &evidence, std::vector<Finding> &out) {
     }
   const auto most = std::max_element(by_callback.begin(), by_callback.end(),
                                      [](const auto &a, const auto &b) { return a.second.count < b.second.count; });
-  if (most == by_callback.end() || most->second.count < least_timers)
+  if (most == by_callback.end())
     return;
   const auto &[callback, kind] = most->first;
   const Suspect *timers = held_by_timers(evidence.suspects, most->second.count);
+  if (most->second.count < (timers ? least_large : least_timers))
+    return;
   out.push_back({.kind = "many_timers",
                  .harm = Harm::resource,
                  .text = timers_in_words(kind, callback, most->second,

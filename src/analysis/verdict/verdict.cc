@@ -182,12 +182,12 @@ constexpr Rule rules[] = {
        return f.holder_elements >= least_elements && is_nearly_all(f) && !is_mostly_copies(f) ? f.holder : 0;
      },
      [](const VerdictFacts &f) { return may_grow_text(f, f.holder, f.holder_text); }, "", "", true},
-    // Whoever holds most of live memory is said, too, unless most of it is copies.
     {"duplicate_data", "copies", [](const VerdictFacts &f) { return has_many_copies(f) ? f.copies : 0; },
      [](const VerdictFacts &f) {
        return fmt::format("Duplicate data: {} of live memory ({}) are copies of other objects: {}. Sharing equal "
-                          "objects would save these bytes.",
-                          percent(f.copies, f.live), bytes_text(f.copies), f.copies_text);
+                          "objects would save these bytes.{}",
+                          percent(f.copies, f.live), bytes_text(f.copies), f.copies_text,
+                          is_mostly_copies(f) && is_nearly_all(f) ? " They are held by " + f.holder_text + "." : "");
      },
      "waste", " --live"},
     {"dead_objects", "dead",

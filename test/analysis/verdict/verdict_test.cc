@@ -105,6 +105,12 @@ TEST(Verdict, OneHolder) {
             "90 % of live memory (54.0 MiB) is waste: 5,000 × Byte[], duplicates, in Shop.Order.Body. 60.0 MiB live, "
             "20.0 MiB garbage, 100.0 MiB committed by the GC. 95 % of live memory is held by the runtime's timers: "
             "5,000 × TimerQueueTimer. If the program hangs, the verbs threads, locks and async show why.");
+  f.copies = 54 * mib, f.copies_text = f.waste_text;
+  EXPECT_EQ(
+      judge(f).front().text,
+      "Duplicate data: 90 % of live memory (54.0 MiB) are copies of other objects: 5,000 × Byte[], duplicates, in "
+      "Shop.Order.Body. Sharing equal objects would save these bytes. They are held by the runtime's timers: "
+      "5,000 × TimerQueueTimer.");
 }
 
 // Several, each of them too small to be the one.

@@ -1,7 +1,9 @@
 // Things that gather, and by whose kind one sees why. Healthy: as many, but each is let go, or the place for them has a bound.
 using System;
+using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Diagnostics.Metrics;
 using System.Diagnostics.Tracing;
 using System.Linq;
 using System.Runtime.CompilerServices;
@@ -9,6 +11,7 @@ using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Channels;
 using System.Threading.Tasks;
+using System.Threading.Tasks.Dataflow;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 
@@ -31,7 +34,7 @@ namespace Shop
         [Event(1)] public void Paid(int amount) => WriteEvent(1, amount);
     }
 
-    sealed class Meter : EventListener
+    sealed class Scale : EventListener
     {
         readonly Crate crate = new();
         protected override void OnEventSourceCreated(EventSource source)
@@ -109,6 +112,87 @@ namespace Shop
             }
         }
 
+        static readonly ActivitySource spans = new("Shop");
+
+        public static void Activities(bool isHealthy)
+        {
+            ActivitySource.AddActivityListener(new ActivityListener
+            {
+                ShouldListenTo = _ => true,
+                Sample = (ref ActivityCreationOptions<ActivityContext> _) => ActivitySamplingResult.AllData
+            });
+            for (int i = 0; i < 2000; ++i)
+            {
+                Activity span = spans.StartActivity("sale");
+                span.SetTag("crate", new Crate());
+                if (isHealthy)
+                    span.Stop();
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static Meter Measure(Crate crate)
+        {
+            var meter = new Meter("Shop");
+            meter.CreateObservableGauge("goods", () => crate.Goods.Length);
+            return meter;
+        }
+
+        public static void Meters(bool isHealthy)
+        {
+            for (int i = 0; i < 2000; ++i)
+            {
+                Meter meter = Measure(new Crate());
+                if (isHealthy)
+                    meter.Dispose();
+            }
+        }
+
+        static readonly BlockingCollection<Crate> stacked = new(), few = new(2000);
+
+        static void Unload()
+        {
+            foreach (Crate crate in stacked.GetConsumingEnumerable())
+                Thread.Sleep(Timeout.Infinite);
+        }
+
+        public static void Collection(bool isHealthy)
+        {
+            new Thread(Unload) { IsBackground = true }.Start();
+            for (int i = 0; i < 2000; ++i)
+                (isHealthy ? few : stacked).Add(new Crate());
+            Thread.Sleep(100);
+        }
+
+        static ActionBlock<Crate> press;
+
+        public static void Block(bool isHealthy)
+        {
+            press = new ActionBlock<Crate>(_ => answered.Task, new ExecutionDataflowBlockOptions { BoundedCapacity = isHealthy ? 2500 : -1 });
+            for (int i = 0; i < 2500; ++i)
+                press.Post(new Crate());
+            Thread.Sleep(100);
+        }
+
+        sealed class Alarm
+        {
+            readonly Crate crate = new();
+            readonly System.Timers.Timer timer = new(3_600_000);
+            public Alarm(bool isHealthy)
+            {
+                timer.Elapsed += (_, _) => GC.KeepAlive(crate);
+                timer.Start();
+                if (isHealthy)
+                    timer.Dispose();
+            }
+        }
+
+        public static void Alarms(bool isHealthy)
+        {
+            for (int i = 0; i < 1200; ++i)
+                new Alarm(isHealthy);
+        }
+
         static readonly DiagnosticListener listener = new("Shop");
 
         public static void Subscriptions(bool isHealthy)
@@ -126,9 +210,9 @@ namespace Shop
             Till.Log.Paid(1);
             for (int i = 0; i < 600; ++i)
             {
-                var meter = new Meter();
+                var scale = new Scale();
                 if (isHealthy)
-                    meter.Dispose();
+                    scale.Dispose();
             }
         }
 
@@ -142,6 +226,7 @@ namespace Shop
                 if (isHealthy)
                     chosen = chosen.ToList();
             }
+            GC.Collect();
         }
 
         static ThreadLocal<byte[]> pages;

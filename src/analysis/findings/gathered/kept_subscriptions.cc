@@ -1,4 +1,4 @@
-// Very many subscriptions to a DiagnosticListener, or EventListeners, that were never disposed of. .NET keeps each
+// Very many subscriptions to a DiagnosticListener, EventListeners, or Meters, that were never disposed of. .NET keeps each
 // until then, although the program may have forgotten it.
 #include "analysis/findings/gathered/gathered.h"
 #include "analysis/names/brief_type_name.h"
@@ -15,6 +15,7 @@ namespace {
 
 constexpr u64 least_subscriptions = 100; // a program makes each of them once
 constexpr const char *subscription = "System.Diagnostics.DiagnosticListener+DiagnosticSubscription";
+constexpr const char *meter = "System.Diagnostics.Metrics.Meter";
 constexpr const char *dispatcher = "System.Diagnostics.Tracing.EventDispatcher"; // one for each EventListener
 
 // Returns " Their observers are Shop.Tracer."; empty: the first one's is unknown.
@@ -41,6 +42,14 @@ std::string listeners_text(const Evidence &evidence, const Suspect &one) {
                      code_sentence(code_text(evidence.snapshot, one)));
 }
 
+std::string meters_text(const Evidence &evidence, const Suspect &one) {
+  return fmt::format("{} Meters were never disposed of, and keep {}{}: .NET has a list of all of them.{} Make each Meter "
+                     "once, or dispose of it with what it measures.",
+                     count_text(one.elements), share_text(one, evidence.suspects),
+                     one.remark.empty() ? "" : " (" + one.remark + ")",
+                     code_sentence(code_text(evidence.snapshot, one)));
+}
+
 } // namespace
 
 void find_kept_subscriptions(const Evidence &evidence, std::vector<Finding> &out) {
@@ -50,6 +59,8 @@ void find_kept_subscriptions(const Evidence &evidence, std::vector<Finding> &out
     const bool is_dispatched = std::ranges::any_of(one.steps, [](const auto &step) { return step.type == dispatcher; });
     if (one.element == subscription)
       out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, subscriptions_text(evidence, one)));
+    else if (one.element == meter)
+      out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, meters_text(evidence, one)));
     else if (is_dispatched && !one.element.empty() && one.element != dispatcher)
       out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, listeners_text(evidence, one)));
   }

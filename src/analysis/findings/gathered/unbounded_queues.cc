@@ -22,6 +22,10 @@ struct QueueWords {
   const char *name, *remedy;
 };
 constexpr QueueWords channel_words = {"channel", "Channel.CreateBounded"};
+// A block of dataflow that has no bound has no state for one.
+constexpr std::string_view dataflow_cores[] = {"System.Threading.Tasks.Dataflow.Internal.TargetCore<",
+                                               "System.Threading.Tasks.Dataflow.Internal.SourceCore<"};
+constexpr QueueWords dataflow_words = {"dataflow block", "BoundedCapacity"};
 constexpr QueueWords collection_words = {"BlockingCollection", "a boundedCapacity"};
 
 // Returns the words for a step that is a queue without a bound; null if it is none.
@@ -29,6 +33,8 @@ const QueueWords *words_of(FieldReader &fields, const Suspect::Step &step) {
   const std::string_view type = step.type;
   if (std::ranges::any_of(unbounded_channels, [&](std::string_view begin) { return type.starts_with(begin); }))
     return &channel_words;
+  if (std::ranges::any_of(dataflow_cores, [&](std::string_view begin) { return type.starts_with(begin); }))
+    return fields.reference(step.address, "_boundingState") == Address{0} ? &dataflow_words : nullptr;
   constexpr u32 no_bound = ~u32{0};
   if (type.starts_with(blocking_collection) && fields.number<u32>(step.address, "_boundedCapacity") == no_bound)
     return &collection_words;
