@@ -165,9 +165,12 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
   bool in_order = true, one_id = true, one_runtime = true, by_file = false;
   std::optional<u64> before;
   std::string unknown; // names of records whose time is unknown
+  std::string version; // of the first record that knows its runtime's, as a .gcdump does not
   for (const Record &record : records) {
     one_id &= !record.pid || !records[0].pid || *record.pid == *records[0].pid;
-    one_runtime &= record.version == records[0].version;
+    if (version.empty())
+      version = record.version;
+    one_runtime &= record.version.empty() || record.version == version;
     by_file |= record.taken && record.clock == "file";
     if (!record.taken)
       unknown += (unknown.empty() ? "" : ", ") + file_name_of(record.name);
@@ -207,11 +210,16 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
                  "can give the time between the dumps");
 }
 
-// Returns an extract if the others are not; null if all are whole dumps, or all extracts.
-const Record *extract_among_whole(std::span<const Record> records) {
-  const auto is_extract = [](const Record &record) { return record.is_extract; };
-  const auto first = std::find_if(records.begin(), records.end(), is_extract);
-  return first == records.end() || std::all_of(records.begin(), records.end(), is_extract) ? nullptr : &*first;
+// How much of the process's memory a record is about.
+enum class Reach : u8 { objects, heap, process };
+Reach reach_of(const Record &record) {
+  return record.container == "gcdump" ? Reach::objects : record.is_extract ? Reach::heap : Reach::process;
+}
+
+// Returns the record that is about less memory than another one; null if all are alike.
+const Record *smaller_than_others(std::span<const Record> records) {
+  const auto [least, most] = std::ranges::minmax_element(records, {}, reach_of);
+  return reach_of(*least) == reach_of(*most) ? nullptr : &*least;
 }
 
 // Adds a note if no static field of the program is in both the first and the last record, although each has some.
@@ -260,10 +268,13 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   Comparison out;
   out.owners = owners_of(records);
   out.types = types_of(records);
-  if (const Record *extract = extract_among_whole(records))
+  if (const Record *smaller = smaller_than_others(records))
     out.notes.add(Subject::answer, Effect::none,
-                  "memory by class is not compared: " + file_name_of(extract->name) +
-                      " is an extract, which has the heap's memory and little else; other records are of whole dumps");
+                  "memory by class is not compared: " + file_name_of(smaller->name) +
+                      (reach_of(*smaller) == Reach::objects
+                           ? " is a .gcdump, which has the heap's objects and nothing else; others have more memory"
+                           : " is an extract, which has the heap's memory and little else; other records are of whole "
+                             "dumps"));
   else
     out.classes = classes_of(records);
   out.waste = waste_of(records, out.notes);

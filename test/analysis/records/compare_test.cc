@@ -80,6 +80,14 @@ TEST(Compare, MemoryByClassOnlyAmongAlikes) {
   EXPECT_EQ(compare(records, 3600).notes.size(), 2u); // so is waste, which neither has
   records[0].is_extract = true;
   EXPECT_EQ(compare(records, 3600).classes.size(), 1u);
+  for (Record &record : records)
+    record.is_extract = false;
+  records[1].container = "gcdump"; // objects and roots alone
+  EXPECT_TRUE(compare(records, 3600).classes.empty());
+  records[0].is_extract = true; // even less alike
+  EXPECT_TRUE(compare(records, 3600).classes.empty());
+  records[0].container = "gcdump";
+  EXPECT_EQ(compare(records, 3600).classes.size(), 1u);
 }
 
 // A process does not change its runtime, and in containers all have the same id.
@@ -93,6 +101,23 @@ TEST(Compare, NoRatesBetweenRuntimes) {
   EXPECT_EQ(compare(records, 0).hours[1], 1.0);
   records[0].version = "8.0.33";
   EXPECT_EQ(compare(records, 0).hours[1], std::nullopt);
+}
+
+// A .gcdump does not name its runtime, so among dumps of a core's runtime it differs from none.
+TEST(Compare, RatesBesideAnUnknownRuntime) {
+  std::vector<Record> records(3);
+  for (u64 i = 0; i < 3; ++i) {
+    records[i].pid = 7;
+    records[i].taken = 1000 + i * 3600;
+    records[i].version = "10.0.14";
+  }
+  for (u64 unknown = 0; unknown < 3; ++unknown) {
+    std::vector<Record> some = records;
+    some[unknown].version.clear();
+    EXPECT_EQ(compare(some, 0).hours[2], 2.0) << unknown;
+    some[unknown == 2 ? 1 : 2].version = "8.0.33"; // the known ones still have to agree
+    EXPECT_EQ(compare(some, 0).hours[2], std::nullopt) << unknown;
+  }
 }
 
 TEST(Compare, DumpsOfDifferentPrograms) {
