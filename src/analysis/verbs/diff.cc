@@ -62,39 +62,27 @@ public:
 
   void add_table(std::vector<Table> &to, const char *name, const char *title, const std::vector<Series> &all,
                  const std::vector<SeriesColumn> &own) const {
-    const bool is_row = records_.size() > 2;
-    using S = Series;
-    report::ColumnsOf<S> columns = {
-        {{"change", "Change", Kind::bytes_change}, [](const S &s) { return change_of(s.bytes); }},
-        {{"per_hour", "Per hour", Kind::bytes_change, per_hour(0) ? Shown::everywhere : Shown::in_data},
-         [this](const S &s) { return per_hour(change_of(s.bytes)); }},
-        {{"before", "Before", Kind::bytes}, [](const S &s) { return s.bytes.front(); }},
-        {{"after", "After", Kind::bytes}, [](const S &s) { return s.bytes.back(); }},
-        {{"state", "", Kind::text, is_row ? Shown::in_data : Shown::everywhere},
-         [](const S &s) { return name_of(s.course); }},
-        {{"trend", "Trend", Kind::text, is_row ? Shown::everywhere : Shown::in_data},
-         [](const S &s) { return name_of(s.trend); }},
-        {{"series", "Series", Kind::nested, Shown::in_data}, [](const S &s) { return list_of(s.bytes); }}};
-    for (const SeriesColumn &column : own)
-      columns.add(column);
-    std::vector<const S *> sorted, changed;
-    u64 sums[] = {0, 0};
-    for (const S &series : all) {
+    const report::ColumnsOf<Series> columns = columns_of(own);
+    std::vector<const Series *> sorted, changed;
+    std::vector<u64> sums(records_.size());
+    for (const Series &series : all) {
       sorted.push_back(&series);
-      sums[0] += series.bytes.front();
-      sums[1] += series.bytes.back();
+      for (u64 i = 0; i < sums.size(); ++i)
+        sums[i] += series.bytes[i];
     }
     sort(sorted);
-    std::ranges::copy_if(sorted, std::back_inserter(changed), [](const S *series) {
+    std::ranges::copy_if(sorted, std::back_inserter(changed), [](const Series *series) {
       return series->course != Course::steady || series->trend != Trend::steady;
     });
-    auto add = [&](const std::vector<const S *> &rows) -> Table & {
+    auto add = [&](const std::vector<const Series *> &rows) -> Table & {
       Table &table = to.emplace_back(columns.table(name, title, rows));
       table.total = total_row(table, {{"change", change_of(sums)},
                                       {"per_hour", per_hour(change_of(sums))},
-                                      {"before", sums[0]},
-                                      {"after", sums[1]},
+                                      {"before", sums.front()},
+                                      {"after", sums.back()},
                                       {own.back().key, "total of " + count_text(all.size())}});
+      for (u64 i : between())
+        (*table.total)[table.column(key_between(i))] = sums[i];
       return table;
     };
     const u64 steady = sorted.size() - changed.size();
@@ -110,6 +98,39 @@ public:
   }
 
 private:
+  static constexpr const char *ordinals[] = {"1st", "2nd", "3rd", "4th", "5th", "6th"};
+
+  // The numbers of the records between the first and the last that have a column of their own in text: none if these
+  // would not stand on a screen. Data always have the whole series.
+  std::vector<u64> between() const {
+    std::vector<u64> out;
+    for (u64 i = 1; i + 1 < records_.size() && records_.size() <= std::size(ordinals); ++i)
+      out.push_back(i);
+    return out;
+  }
+  static std::string key_between(u64 record) { return "in_" + std::to_string(record + 1); }
+
+  report::ColumnsOf<Series> columns_of(const std::vector<SeriesColumn> &own) const {
+    const bool is_row = records_.size() > 2;
+    using S = Series;
+    report::ColumnsOf<S> out = {
+        {{"change", "Change", Kind::bytes_change}, [](const S &s) { return change_of(s.bytes); }},
+        {{"per_hour", "Per hour", Kind::bytes_change, per_hour(0) ? Shown::everywhere : Shown::in_data},
+         [this](const S &s) { return per_hour(change_of(s.bytes)); }},
+        {{"before", "Before", Kind::bytes}, [](const S &s) { return s.bytes.front(); }}};
+    for (u64 i : between())
+      out.add({{key_between(i), ordinals[i], Kind::bytes, Shown::in_text}, [i](const S &s) { return s.bytes[i]; }});
+    out.add({{"after", "After", Kind::bytes}, [](const S &s) { return s.bytes.back(); }});
+    out.add({{"state", "", Kind::text, is_row ? Shown::in_data : Shown::everywhere},
+             [](const S &s) { return name_of(s.course); }});
+    out.add({{"trend", "Trend", Kind::text, is_row ? Shown::everywhere : Shown::in_data},
+             [](const S &s) { return name_of(s.trend); }});
+    out.add({{"series", "Series", Kind::nested, Shown::in_data}, [](const S &s) { return list_of(s.bytes); }});
+    for (const SeriesColumn &column : own)
+      out.add(column);
+    return out;
+  }
+
   void sort(std::vector<const Series *> &rows) const {
     if (question_.sort == "before")
       std::ranges::stable_sort(rows, std::greater(), [](const Series *series) { return series->bytes.front(); });
@@ -122,13 +143,16 @@ private:
   const Question &question_;
 };
 
-// Cells for a number of the first record, of the last one, and their difference.
+// Cells for a number of the first record, of the last one, of each, and the difference of the first and the last.
 using SeriesNumbers = std::vector<u64> Series::*;
 auto in_first(SeriesNumbers of) {
   return [of](const Series &s) { return (s.*of).front(); };
 }
 auto in_last(SeriesNumbers of) {
   return [of](const Series &s) { return (s.*of).back(); };
+}
+auto in_each(SeriesNumbers of) {
+  return [of](const Series &s) { return list_of(s.*of); };
 }
 auto difference(SeriesNumbers of) {
   return [of](const Series &s) { return change_of(s.*of); };
@@ -141,6 +165,7 @@ void add_owners(const Differences &differences, const Comparison &comparison, re
       {{{"objects_before", "", Kind::count, Shown::in_data}, in_first(&S::counts)},
        {{"objects_after", "", Kind::count, Shown::in_data}, in_last(&S::counts)},
        {{"objects_change", "Objects", Kind::count_change}, difference(&S::counts)},
+       {{"objects_series", "", Kind::nested, Shown::in_data}, in_each(&S::counts)},
        {{"kind", "Kind", Kind::text, Shown::in_data}, &S::kind},
        {{"signature", "Signature", Kind::text, Shown::in_data}, &S::what},
        {{"short", "Sig", Kind::text, Shown::in_text}, [](const S &s) { return short_signature(s.what); }},
@@ -153,6 +178,7 @@ void add_types(const Differences &differences, const Comparison &comparison, rep
                         {{{"count_before", "", Kind::count, Shown::in_data}, in_first(&S::counts)},
                          {{"count_after", "", Kind::count, Shown::in_data}, in_last(&S::counts)},
                          {{"count_change", "Count", Kind::count_change}, difference(&S::counts)},
+                         {{"count_series", "", Kind::nested, Shown::in_data}, in_each(&S::counts)},
                          {{"live_before", "", Kind::count, Shown::in_data}, in_first(&S::live)},
                          {{"live_after", "", Kind::count, Shown::in_data}, in_last(&S::live)},
                          {{"live_change", "Live", Kind::count_change}, difference(&S::live)},
@@ -176,6 +202,7 @@ void add_waste(const Differences &differences, const Comparison &comparison, rep
                         {{{"count_before", "", Kind::count, Shown::in_data}, in_first(&S::counts)},
                          {{"count_after", "", Kind::count, Shown::in_data}, in_last(&S::counts)},
                          {{"count_change", "Count", Kind::count_change}, difference(&S::counts)},
+                         {{"count_series", "", Kind::nested, Shown::in_data}, in_each(&S::counts)},
                          {{"kind", "Kind", Kind::text}, &S::kind},
                          {{"what", "Type", Kind::text}, &S::what},
                          {{"field", "Held by", Kind::text}, &S::name}});

@@ -97,6 +97,54 @@ TEST(Record, OfAPairInAllFormats) {
   }
 }
 
+// Text has a column for each dump as long as they stand on a screen; data have the whole series, of bytes and counts.
+TEST(Record, SeveralDumpsHaveAColumnEach) {
+  std::vector<Record> records(6);
+  for (u64 i = 0; i < records.size(); ++i) {
+    records[i].has_waste = records[i].has_parts = true;
+    records[i].types = {{"Shop.Order", 3 + i, 1000 * (i + 1), 1, 1}, {"Shop.Item", 7, 500, 1, 1}};
+    records[i].owners = {{"a1", "static", "static Shop.All", 2000 * (i + 1), 20 + i}};
+    records[i].waste = {{"boxes", "System.Int32", "Shop.A._box", 24 * i, i}};
+  }
+  auto table_of = [](const report::Answer &answer, std::string_view name) -> const report::Table & {
+    return *std::ranges::find(answer.tables, name, &report::Table::name);
+  };
+  for (u64 count = 2; count <= 6; ++count) {
+    report::Answer answer = answer_diff(std::span(records).first(count), {});
+    const report::Table &table = table_of(answer, "types"); // for people
+    for (u64 i = 1; i + 1 < count; ++i) {
+      const u64 column = table.column("in_" + std::to_string(i + 1));
+      EXPECT_EQ(*table.total->at(column).get_if<u64>(), 1000 * (i + 1) + 500);
+      EXPECT_EQ(table.columns[column].shown, report::Shown::in_text);
+      EXPECT_EQ(column, table.column("before") + i);
+    }
+    EXPECT_EQ(table.column("after"), table.column("before") + count - 1);
+    std::string bytes, counts, objects, boxes;
+    for (u64 i = 0; i < count; ++i) {
+      const std::string gap = i ? " " : "";
+      bytes += gap + std::to_string(1000 * (i + 1));
+      counts += gap + std::to_string(3 + i);
+      objects += gap + std::to_string(20 + i);
+      boxes += gap + std::to_string(i);
+    }
+    auto expect_row = [&](const char *of, const TextRow &expected) {
+      const std::vector<TextRow> rows = text_rows_of(answer, of);
+      EXPECT_TRUE(std::ranges::any_of(rows,
+                                      [&](const TextRow &row) {
+                                        return std::ranges::all_of(expected, [&](const auto &cell) {
+                                          return row.at(cell.first) == cell.second;
+                                        });
+                                      }))
+          << of << " of " << count;
+    };
+    expect_row("types", {{"series", bytes}, {"count_series", counts}});
+    expect_row("owners", {{"objects_series", objects}});
+    expect_row("waste", {{"count_series", boxes}});
+  }
+  records.push_back(records.back());
+  EXPECT_FALSE(table_of(answer_diff(records, {}), "types").find_column("in_2")); // too many for a screen
+}
+
 // Two static fields hold arrays that share an item; a third one has a container with two services of one type and one
 // of another.
 TEST(Record, WhatSeveralHoldAndWhatTheContainerHasAreParts) {

@@ -75,8 +75,9 @@ constexpr Verb file_rows[] = {
      .details = "Takes two dumps or more, the oldest first, or records that 'check --record' saved of them. Shows by "
                 "owner (the same signature in each), by type, by class of memory and by kind of waste what is new, "
                 "gone, grown, shrunk or steady, with rates per hour if the times of the dumps are known. Three dumps "
-                "or more also have a trend: what grew each time, or never shrank. Each dump is opened, asked and "
-                "closed before the next one, so this takes the memory of one.",
+                "or more also have a trend: what grew each time, or never shrank; up to six have a column each, and "
+                "JSON has the figures of any number (series). Each dump is opened, asked and closed before the next "
+                "one, so this takes the memory of one.",
      .takes = {Takes::interval},
      .sort_columns = {"change", "after", "before"},
      .tables = {"owners", "types", "account", "waste", "dumps"},
