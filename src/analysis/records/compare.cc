@@ -277,6 +277,13 @@ Comparison compare(std::span<const Record> records, u64 interval) {
                              "dumps"));
   else
     out.classes = classes_of(records);
+  if (const auto rounded = std::ranges::find(records, Reach::objects, reach_of);
+      rounded != records.end() &&
+      !std::ranges::all_of(records, [](const Record &r) { return reach_of(r) == Reach::objects; }))
+    out.notes.add(Subject::answer, Effect::none,
+                  "sizes in " + file_name_of(rounded->name) +
+                      " are as the .gcdump has them, mostly rounded up to what objects take; beside other dumps, "
+                      "strings and arrays may look a little larger in it");
   out.waste = waste_of(records, out.notes);
   for (const Record &record : records) {
     out.heap.bytes.push_back(record.bytes);

@@ -84,10 +84,16 @@ TEST(Compare, MemoryByClassOnlyAmongAlikes) {
     record.is_extract = false;
   records[1].container = "gcdump"; // objects and roots alone
   EXPECT_TRUE(compare(records, 3600).classes.empty());
+  auto says_of_sizes = [&] {
+    const std::vector<std::string> notes = compare(records, 3600).notes.texts();
+    return std::ranges::any_of(notes, [](const std::string &note) { return note.starts_with("sizes in "); });
+  };
+  EXPECT_TRUE(says_of_sizes());
   records[0].is_extract = true; // even less alike
   EXPECT_TRUE(compare(records, 3600).classes.empty());
   records[0].container = "gcdump";
   EXPECT_EQ(compare(records, 3600).classes.size(), 1u);
+  EXPECT_FALSE(says_of_sizes()); // alike in both
 }
 
 // A process does not change its runtime, and in containers all have the same id.
