@@ -62,8 +62,12 @@ const std::vector<Command> &commands() {
                      "Serves a page to this machine alone, at an address with a secret part, and opens it in the "
                      "browser if there is one: types, owners, the map of what holds what, single objects, threads, "
                      "waste. The dump is read once, in the background: the first tables are there at once, the owners "
-                     "follow. Contents of strings and fields are shown only with --values. Ends with Ctrl-C.",
-                 .takes = {Takes::values}},
+                     "follow. Contents of strings and fields are shown only with --values. Ends with Ctrl-C.\n"
+                     "Several dumps, or records that 'check --record' saved, the oldest first: the last one is shown, "
+                     "and what grew from each to the next, as diff has it, over time. The others are opened, summed up "
+                     "and closed one after the other, when the page is ready.",
+                 .takes = {Takes::values},
+                 .takes_each = true},
        .run = explore},
       {.words =
            {.name = "watch",

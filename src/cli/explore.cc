@@ -4,7 +4,6 @@
 #include "cli/output.h"
 #include "dnheap/error.h"
 #include "dnheap/program.h"
-#include "dnheap/record.h"
 #include "dnheap/text.h"
 #include "explore/explorer.h"
 
@@ -33,17 +32,24 @@ explore::ExploreOptions explore_options(const Options &options, Progress &progre
   return out;
 }
 
+// Returns all files but the one that is shown. They are read later, so that they are there is checked now.
+std::vector<std::string> others(const Options &options) {
+  std::vector<std::string> out = options.targets;
+  if (!options.process)
+    out.pop_back(); // the last one is shown
+  if (!options.against.empty())
+    out.insert(out.begin(), options.against);
+  for (const std::string &name : out)
+    if (!std::ifstream(name))
+      throw Error(name + ": " + std::strerror(errno));
+  return out;
+}
+
 } // namespace
 
 int explore(const Options &options, Progress &progress) {
   explore::ExploreOptions out = explore_options(options, progress);
-  if (!options.against.empty()) {
-    if (!std::ifstream(options.against)) // checked now, as it is read only when needed
-      throw Error(options.against + ": " + std::strerror(errno));
-    out.against = {options.against, [&] {
-                     return Record::open(options.against, open_options(options, progress)).answer().text("json");
-                   }};
-  }
+  out.others = others(options);
   out.port = options.port;
   out.idle_seconds = options.idle;
   out.listening = [](const std::string &url, const std::string &url_for_once) {

@@ -37,6 +37,19 @@ bool flag(const std::string &name, const std::string &value) {
   refuse(name, value, "1 or 0");
 }
 
+// "0,2": numbers that grow.
+std::vector<u64> numbers(const std::string &name, const std::string &value) {
+  std::vector<u64> out;
+  for (u64 begin = 0; begin <= value.size();) {
+    const u64 end = std::min(value.find(',', begin), value.size());
+    out.push_back(number(name, value.substr(begin, end - begin)));
+    if (out.size() > 1 && out[out.size() - 2] >= out.back())
+      refuse(name, value, "a list of numbers that grow");
+    begin = end + 1;
+  }
+  return out;
+}
+
 using Set = void (*)(Question &question, const std::string &name, const std::string &value);
 struct Parameter {
   const char *name;
@@ -65,6 +78,10 @@ const v0::QuestionOption *find_option(std::string_view name) {
 }
 
 void set(Asked &asked, const std::string &name, const std::string &value, u64 times) {
+  if (name == "dumps" && asked.verb->takes_several && times == 1) {
+    asked.dumps = numbers(name, value);
+    return;
+  }
   const auto common = std::ranges::find(common_parameters, std::string_view(name), &Parameter::name);
   const v0::QuestionOption *option = find_option(name);
   if (common == common_parameters.end() && !option)

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace dnheap::explore {
 
@@ -12,6 +13,7 @@ using Parameters = std::multimap<std::string, std::string>;
 struct Asked {
   const Verb *verb = nullptr;
   Question question;
+  std::vector<u64> dumps; // for verbs that compare: numbers of those that are compared, from 0 on; empty: all
 };
 
 // True for verbs that one open dump can answer without making a file, and for `diff` if there is another dump to

@@ -16,7 +16,7 @@ namespace dnheap::explore {
 namespace {
 
 constexpr const char *most_rows = "1000000"; // of one table, where the page does not ask for fewer
-constexpr const char *stage_names[] = {"opening", "counts", "graph", "tree", "ways", "ready", "failed"};
+constexpr const char *stage_names[] = {"opening", "counts", "graph", "tree", "ways", "dumps", "ready", "failed"};
 
 HttpAnswer json_answer(const ordered_json &json, int status = 200) {
   // Names come from a dump: invalid UTF-8 in them is replaced.
@@ -66,14 +66,14 @@ ordered_json ExploredHeap::state() {
   if (!error_.empty())
     out["error"] = error_;
   out.update(facts());
-  out["verbs"] = asked_verbs(against_.has_value());
+  out["dumps"] = compared_.count();
+  out["verbs"] = asked_verbs(!compared_.empty());
   return out;
 }
 
-ExploredHeap::ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values,
-                           std::optional<Earlier> against)
+ExploredHeap::ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values, ComparedDumps compared)
     : snapshot_(std::move(snapshot)), target_(std::move(target)), values_(values), runtime_(runtime_text(*snapshot_)),
-      against_(std::move(against)) {}
+      compared_(std::move(compared)) {}
 
 ExploredHeap::~ExploredHeap() = default;
 
@@ -85,9 +85,17 @@ void ExploredHeap::begin_again() {
   kept_.clear();
   kept_order_.clear();
   kept_bytes_ = 0;
-  if (compared_.size() > 1)
-    compared_.pop_back();
+  compared_.forget_shown();
   stage_ = Stage::counts;
+}
+
+void ExploredHeap::fail(std::string why) {
+  if (stage_ == Stage::dumps) { // all other questions can be answered; whoever asks what grew learns why not
+    stage_ = Stage::ready;
+    return;
+  }
+  error_ = std::move(why);
+  stage_ = Stage::failed;
 }
 
 void ExploredHeap::go_on() {
@@ -108,17 +116,21 @@ void ExploredHeap::go_on() {
       objects_->find_ways();
       snapshot_->prepare(Pass::live); // tables need it
       break;
+    case Stage::dumps:
+      if (compared_.go_on(*snapshot_)) { // one at a time, so that requests are answered in between
+        snapshot_->forget_sizes();
+        return;
+      }
+      break;
     default: break;
     }
     stage_ = static_cast<Stage>(static_cast<u8>(stage_) + 1);
   } catch (const Interrupted &) {
     throw;
   } catch (const std::bad_alloc &) {
-    error_ = "out of memory while working out: " + std::string(name_of(stage_));
-    stage_ = Stage::failed;
+    fail("out of memory while working out: " + std::string(name_of(stage_)));
   } catch (const Error &error) {
-    error_ = error.what();
-    stage_ = Stage::failed;
+    fail(error.what());
   }
   if (snapshot_->has_lost_memory()) {
     begin_again();
@@ -155,15 +167,16 @@ ExploredObjects &ExploredHeap::objects() {
   return *objects_;
 }
 
-// Both records are made once. This heap's record is discarded with everything else when part of the dump is lost.
 report::Answer ExploredHeap::difference(const Asked &what) {
-  if (compared_.empty())
-    compared_.push_back(parse_record(against_->record(), against_->name));
-  if (compared_.size() == 1) {
-    snapshot_->foresee(all_passes);
-    compared_.push_back(on_sound_memory(*snapshot_, [](Snapshot &of) { return take_record(of); }));
+  while (compared_.go_on(*snapshot_)) {
   }
-  return what.verb->answer_records(compared_, what.question);
+  const std::vector<Record> records = compared_.records(what.dumps);
+  if (records.size() < 2 && !compared_.problems().empty())
+    throw Error(compared_.problems().front());
+  report::Answer out = what.verb->answer_records(records, what.question);
+  for (const std::string &problem : compared_.problems())
+    out.completeness->notes.add(Subject::answer, Effect::numbers, "a dump is left out: " + problem);
+  return out;
 }
 
 report::Answer ExploredHeap::answer_of(Asked what) {
@@ -184,14 +197,14 @@ ordered_json ExploredHeap::tables(const std::string &verb, Parameters parameters
   const std::string key = key_of(verb, parameters);
   if (!parameters.contains("top"))
     parameters.emplace("top", most_rows); // verbs that sort all objects keep no more than that
-  const Asked what = asked(verb, parameters, against_.has_value());
+  const Asked what = asked(verb, parameters, !compared_.empty());
   auto answering = [&] { return answer_of(what); };
   return of.empty() ? tables_.answer(key, what.question.table, wanted.count, snapshot_->watch(), answering)
                     : tables_.rows(key, of, wanted, snapshot_->watch(), answering);
 }
 
 std::string ExploredHeap::ask(const std::string &verb, const Parameters &parameters) {
-  const Asked what = asked(verb, parameters, against_.has_value());
+  const Asked what = asked(verb, parameters, !compared_.empty());
   report::Answer answer = answer_of(what);
   report::WriteOptions how;
   how.top = what.question.top;

@@ -1,8 +1,8 @@
 // ExploredHeap: the data behind the page: the snapshot, its results, computed stage by stage, and the answers to the
 // page's requests. For the thread that explores; others may read State only.
 #pragma once
-#include "analysis/records/record.h"
 #include "explore/asked.h"
+#include "explore/compared_dumps.h"
 #include "explore/explored_objects.h"
 #include "explore/explored_tables.h"
 #include "explore/explorer.h"
@@ -18,7 +18,7 @@
 namespace dnheap::explore {
 
 // The stage being computed. All stages before it are complete.
-enum class Stage : u8 { opening, counts, graph, tree, ways, ready, failed };
+enum class Stage : u8 { opening, counts, graph, tree, ways, dumps, ready, failed };
 const char *name_of(Stage stage);
 
 // Returns the verbs that can be asked, with their parameters; includes `diff` if there is something to compare with.
@@ -30,7 +30,7 @@ HttpAnswer problem(int status, const std::string &text);
 class ExploredHeap {
 public:
   // `values`: show contents of strings and fields.
-  ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values, std::optional<Earlier> against);
+  ExploredHeap(std::unique_ptr<Snapshot> snapshot, std::string target, bool values, ComparedDumps compared);
   ~ExploredHeap();
 
   Stage stage() const { return stage_; }
@@ -52,6 +52,7 @@ private:
   std::string ask(const std::string &verb, const Parameters &parameters);
   ordered_json tables(const std::string &verb, Parameters parameters);
   void begin_again();
+  void fail(std::string why);
   void keep(const std::string &key, const std::string &answer);
   std::optional<std::string> find_kept(const std::string &key) const;
   ExploredTree &tree();
@@ -63,8 +64,7 @@ private:
   const std::string runtime_; // ".NET 10.0.14 on linux x64, workstation GC, regions"
   Stage stage_ = Stage::counts;
   std::string error_;
-  const std::optional<Earlier> against_;
-  std::vector<Record> compared_; // records: the other dump's, then this one's
+  ComparedDumps compared_;
   std::unique_ptr<ExploredTree> tree_;
   ExploredTables tables_;
   std::unique_ptr<ExploredObjects> objects_;

@@ -18,7 +18,7 @@ namespace dnheap::explore {
 
 namespace {
 
-std::unique_ptr<Snapshot> open(const ExploreOptions &of, Progress &progress) {
+SnapshotOptions snapshot_options(const ExploreOptions &of, Progress &progress) {
   SnapshotOptions options;
   options.module_folders = of.module_folders;
   options.temp_dir = of.temp_dir;
@@ -28,12 +28,21 @@ std::unique_ptr<Snapshot> open(const ExploreOptions &of, Progress &progress) {
   options.max_memory = of.max_memory;
   options.runtime = of.runtime;
   options.watch.progress = &progress;
+  return options;
+}
+
+std::unique_ptr<Snapshot> open(const ExploreOptions &of, const SnapshotOptions &options) {
   std::unique_ptr<Snapshot> out =
       of.process ? Snapshot::attach(*of.process, options) : Snapshot::open(of.target, options);
   out->heap(); // throws if there is nothing to explore
   if (of.process)
     out->index(); // copies a process's memory, so that the process goes on
   return out;
+}
+
+ExploredHeap explored_heap(const ExploreOptions &of, Progress &progress) {
+  const SnapshotOptions options = snapshot_options(of, progress);
+  return {open(of, options), of.target, of.values, ComparedDumps(of.others, options)};
 }
 
 // Runs the thread that holds the snapshot, and keeps the requests that wait for it.
@@ -77,6 +86,7 @@ public:
     if (const char *pass = progress_.pass.load())
       out["pass"] = {{"name", pass}, {"done", progress_.done.load()}, {"total", progress_.total.load()}};
     out.update(facts_);
+    out["dumps"] = options_.others.size() + 1;
     out["verbs"] = verbs_;
     return {200, "application/json", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
   }
@@ -152,7 +162,7 @@ private:
 
   void work() {
     try {
-      ExploredHeap heap(open(options_, progress_), options_.target, options_.values, options_.against);
+      ExploredHeap heap = explored_heap(options_, progress_);
       publish(heap);
       while (true) {
         std::optional<Asking> next;
@@ -182,7 +192,7 @@ private:
   }
 
   const ExploreOptions &options_;
-  const ordered_json verbs_ = asked_verbs(options_.against.has_value());
+  const ordered_json verbs_ = asked_verbs(!options_.others.empty());
   Progress progress_;
   std::mutex lock_; // guards the members below
   std::condition_variable changed_;
@@ -214,7 +224,7 @@ std::string page_of(const ExploreOptions &options) {
     std::atomic<bool> &flag;
     ~Done() { flag = true; }
   } done{is_done};
-  ExploredHeap heap(open(options, progress), options.target, options.values, options.against);
+  ExploredHeap heap = explored_heap(options, progress);
   return kept_page(heap);
 }
 

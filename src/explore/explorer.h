@@ -1,7 +1,8 @@
 // explore(): serves a page that shows a dump, or a live process, to the browser of this machine. It keeps one Snapshot,
 // which a second thread opens. That thread computes the counts, the graph, the dominator tree and the paths from the
 // roots, in that order. Between these steps, and afterwards, it answers the page's questions. Memory: that of
-// `retained`, 4 to 8 bytes per object for the paths, and 64 MiB of cached answers. The calling thread serves meanwhile.
+// `retained`, 4 to 8 bytes per object for the paths, and 64 MiB of cached answers; while other dumps are summed up,
+// that of `retained` once more. The calling thread serves meanwhile.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,12 +11,6 @@
 #include <vector>
 
 namespace dnheap::explore {
-
-// An older dump, or a record in JSON that `check --record` has written, to compare with.
-struct Earlier {
-  std::string name;                    // of the file
-  std::function<std::string()> record; // called once, by the thread that holds the snapshot, when it is needed
-};
 
 struct ExploreOptions {
   std::string target;                   // the file, or the process's name in answers
@@ -26,11 +21,11 @@ struct ExploreOptions {
   std::optional<std::uint32_t> runtime;
   std::uint64_t max_memory = 0;
   bool pause = true;
-  bool by_port = false;           // the process's GC lists its objects
-  bool values = false;            // show contents of strings and fields
-  std::optional<Earlier> against; // the dump to compare with
-  std::uint16_t port = 0;         // 0: any free port
-  std::uint64_t idle_seconds = 0; // ends after so long without a request; 0: never
+  bool by_port = false;            // the process's GC lists its objects
+  bool values = false;             // show contents of strings and fields
+  std::vector<std::string> others; // dumps or saved records to compare with, the oldest first
+  std::uint16_t port = 0;          // 0: any free port
+  std::uint64_t idle_seconds = 0;  // ends after so long without a request; 0: never
   // Receives the address of the page, and an address that works once.
   std::function<void(const std::string &url, const std::string &url_for_once)> listening;
   std::function<bool()> should_end = [] { return false; };

@@ -159,6 +159,7 @@ TEST(Program, AnExceededLimitIsExitCodeOne) {
   expect_error(check + "--budget '" + budget + "' --baseline '" + saved + "' --record '" + budget + "'", 2,
                "--record: '" + budget + "' is the budget itself");
   expect_error("explore '" + core + "' --against /no/such", 3, "/no/such: No such file or directory");
+  expect_error("explore '" + saved + "' /no/such '" + core + "'", 3, "/no/such: No such file or directory");
   expect_error("stat '" + core + "' --min 2k --max 1k", 2,
                "--min 2048 is more than --max 1024: no object has such a size");
   EXPECT_EQ(dnheap_(check + "--baseline '" + saved + "' --record '" + saved + "'").exit_code,

@@ -19,7 +19,7 @@ import urllib.parse
 from served import Served
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "sample" / "demo.core.zst"
-STAGES = ["opening", "counts", "graph", "tree", "ways", "ready", "failed"]
+STAGES = ["opening", "counts", "graph", "tree", "ways", "dumps", "ready", "failed"]
 RANDOM = random.Random(17)
 failures = []
 

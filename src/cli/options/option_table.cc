@@ -79,7 +79,8 @@ void add_folder(std::vector<std::string> &to, const char *option, std::string_vi
 }
 
 const Option own_options[] = {
-    {"against", 0, "FILE", OnlyOf{"explore"}, "show the growth since this earlier dump, or record",
+    {"against", 0, "FILE", OnlyOf{"explore"},
+     "show the growth since this earlier dump, or record; the same as giving it before TARGET",
      [](Options &o, std::string_view v) { o.against = v; }, Several::refused},
     {"port", 0, "N", OnlyOf{"explore"}, "serve on this port (default: any free one)", set_port},
     {"idle", 0, "TIME", OnlyOf{"explore"}, "end after this time without a request: 90s, 30m, 1.5h (default: never)",
