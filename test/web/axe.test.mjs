@@ -1,20 +1,24 @@
 // axe-core finds nothing to complain about: every view, light and dark, wide and narrow.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browser, open, ready, sample, serve, view, views } from './support.mjs';
+import { browser, earlier, open, ready, serve, view, views } from './support.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-let server, chromium;
+let server, chromium, folder;
 before(async () => {
-  server = await serve({ options: ['--against', sample] });
+  folder = await mkdtemp(join(tmpdir(), 'dnheap-axe-'));
+  server = await serve({ others: earlier(folder, [[90, 0.2], [40, 0.6]]) });
   await ready(server.url);
   chromium = await browser();
 });
 after(async () => {
   await chromium?.close();
   await server?.end();
+  await rm(folder, { recursive: true });
 });
 
 async function violations(page) {
@@ -27,7 +31,7 @@ for (const [theme, width] of [['light', 1280], ['dark', 1280], ['light', 400]]) 
   test(`${theme}, ${width} pixels`, async () => {
     const page = await open(chromium, { theme, width });
     const all = [];
-    for (const [name, hash] of [...views, ['diff', '#/diff'], ['grown types', '#/diff?table=types']]) {
+    for (const [name, hash] of [...views, ['diff', '#/diff'], ['grown types', '#/diff?table=types&from=0&to=1'], ['over time', '#/timeline'], ['types over time', '#/timeline?table=types&as=count']]) {
       await view(page, server.url, hash);
       for (const each of await violations(page)) all.push(`${name}: ${each}`);
     }

@@ -434,7 +434,7 @@ describe('what is not as usual', () => {
       await view(page, url, '#/');
       await page.getByRole('link', { name: 'What grew' }).click();
       await settled(page);
-      assert.match(await page.locator('main').innerText(), /dnheap explore demo\.core\.zst --against EARLIER/);
+      assert.match(await page.locator('main').innerText(), /dnheap explore EARLIER demo\.core\.zst/);
       assert.equal(await page.locator('main [role=grid], .error').count(), 0);
     });
   });

@@ -1,12 +1,11 @@
 // pictures.mjs PROGRAM [NAME…]: what the views look like, for doc/pictures: 1280×680, few colours, each below 60 kB.
 // dist.test.mjs holds the names to the files, and these to doc/explorer.md.
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import UPNG from 'upng-js';
-import { browser, open, ready, root, sample, serve, view } from './support.mjs';
+import { browser, earlier, open, ready, root, sample, serve, view } from './support.mjs';
 
 const wanted = [
   ['overview', '#/'],
@@ -24,6 +23,7 @@ const wanted = [
   ['waste', '#/waste', 'dark'],
   ['segments', '#/segments'],
   ['diff', '#/diff'],
+  ['timeline', '#/timeline', 'light', 'several'],
 ];
 const most_bytes = 60_000;
 
@@ -77,33 +77,25 @@ function png({ colours, indices }, width, height) {
     chunk('IDAT', deflateSync(data, { level: 9, memLevel: 9 })), chunk('IEND', Buffer.alloc(0))]);
 }
 
-// As if an hour ago the cache had had a third of what is in it now.
-async function earlier() {
-  const file = 'demo-earlier.json';
-  execFileSync(process.env.DNHEAP, ['check', sample, '--record', file, '--no-instances-of', 'Shop.Never'], { stdio: 'ignore' });
-  const record = JSON.parse(await readFile(file, 'utf8'));
-  for (const row of [...record.tables.owners, ...record.tables.types])
-    if (/Shop\.Cache/.test(row.owner ?? row.type))
-      for (const key of ['retained', 'objects', 'count', 'bytes', 'live']) if (row[key]) row[key] = Math.round(row[key] / 3);
-  await writeFile(file, JSON.stringify(record));
-  return file;
-}
-
 process.env.DNHEAP = resolve(process.env.DNHEAP ?? process.argv[2]);
 const names = process.argv.slice(3);
 const temporary = await mkdtemp(join(tmpdir(), 'dnheap-pictures-'));
 process.chdir(temporary); // files are shown as they were named
 await symlink(sample, 'demo.core.zst');
-const server = await serve({ dump: 'demo.core.zst', options: ['--against', await earlier()] });
 const chromium = await browser();
+const dump = 'demo.core.zst';
+const servers = {
+  one: await serve({ dump, options: ['--against', ...earlier('.', [[60, 1 / 3]])] }),
+  several: await serve({ dump, others: earlier('.', [[150, 0.2], [90, 0.35], [60, 0.6], [25, 0.7]]) }),
+};
 try {
-  await ready(server.url);
+  for (const server of Object.values(servers)) await ready(server.url);
   const folder = join(root, 'doc/pictures');
   await mkdir(folder, { recursive: true });
-  for (const [name, hash, theme = 'light'] of wanted) {
+  for (const [name, hash, theme = 'light', of = 'one'] of wanted) {
     if (names.length && !names.includes(name)) continue;
     const page = await open(chromium, { theme, height: 680 });
-    await view(page, server.url, hash);
+    await view(page, servers[of].url, hash);
     const shot = UPNG.decode(await page.screenshot());
     const rgba = UPNG.toRGBA8(shot)[0];
     const tries = [96, 64, 48, 40, 32, 24, 16].map((colours) => [colours, png(reduced(rgba, colours), shot.width, shot.height)]);
@@ -114,6 +106,6 @@ try {
   }
 } finally {
   await chromium.close();
-  await server.end();
+  for (const server of Object.values(servers)) await server.end();
   await rm(temporary, { recursive: true });
 }

@@ -1,6 +1,7 @@
 // What the tests share: the program that serves the sample, and Debian's Chromium.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +11,28 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export const sample = process.env.DNHEAP_SAMPLE ?? join(root, 'sample/demo.core.zst');
 export const chromium_path = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
+// Writes records of the sample as if, so many minutes ago, its cache had had this share of what is in it now; their names.
+export function earlier(folder, all) {
+  return all.map(([minutes, share], index) => {
+    const file = join(folder, `demo-${index + 1}.json`);
+    execFileSync(process.env.DNHEAP, ['check', sample, '--record', file, '--no-instances-of', 'Shop.Never'], { stdio: 'ignore' });
+    const record = JSON.parse(readFileSync(file, 'utf8'));
+    record.target.taken -= minutes * 60;
+    for (const row of [...record.tables.owners, ...record.tables.types])
+      if (/Shop\.Cache/.test(row.owner ?? row.type)) {
+        record.target.live_bytes -= row.owner ? Math.round(row.retained * (1 - share)) : 0;
+        for (const key of ['retained', 'objects', 'count', 'bytes', 'live']) if (row[key]) row[key] = Math.round(row[key] * share);
+      }
+    writeFileSync(file, JSON.stringify(record));
+    return file;
+  });
+}
+
 // Starts `dnheap explore`; { url, end() }. With $EXPLORER_URL: asks about the sample a server that runs already.
-export async function serve({ dump = sample, options = [] } = {}) {
-  if (process.env.EXPLORER_URL && dump === sample && !options.length) return { url: process.env.EXPLORER_URL, end: async () => {} };
+export async function serve({ dump = sample, others = [], options = [] } = {}) {
+  if (process.env.EXPLORER_URL && dump === sample && !others.length && !options.length) return { url: process.env.EXPLORER_URL, end: async () => {} };
   const { DISPLAY, WAYLAND_DISPLAY, ...env } = process.env; // or it would open a browser of its own
-  const child = spawn(process.env.DNHEAP, ['explore', dump, ...options], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const child = spawn(process.env.DNHEAP, ['explore', ...others, dump, ...options], { stdio: ['ignore', 'pipe', 'inherit'], env });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = await new Promise((resolve, reject) => {
     let text = '';

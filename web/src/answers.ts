@@ -19,7 +19,7 @@ export interface VerbInfo {
   tables: string[];
 }
 
-export const stages = ['opening', 'counts', 'graph', 'tree', 'ways', 'ready'] as const;
+export const stages = ['opening', 'counts', 'graph', 'tree', 'ways', 'dumps', 'ready'] as const;
 export type Stage = (typeof stages)[number] | 'failed';
 
 export interface ServerState {
@@ -32,6 +32,7 @@ export interface ServerState {
   pass: { name: string; done: number; total: number } | null;
   objects: number | null;
   bytes: number | null;
+  dumps?: number; // this one and those it is compared with
   verbs: VerbInfo[];
 }
 

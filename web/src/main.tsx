@@ -25,6 +25,7 @@ import { Report } from './views/report';
 import { Segments } from './views/segments';
 import { Thread, Threads } from './views/threads';
 import { DominatorTree } from './views/tree';
+import { Timeline } from './views/timeline';
 import { Types } from './views/types';
 import { VerbView } from './views/verb';
 import { Waste } from './views/waste';
@@ -47,13 +48,14 @@ const views: Record<string, { title: string; show: (route: Route) => ComponentCh
   waste: { title: 'Waste', show: (route) => <Waste route={route} /> },
   segments: { title: 'Segments', show: () => <Segments /> },
   diff: { title: 'What grew', show: (route) => <Diff route={route} /> },
+  timeline: { title: 'Over time', show: (route) => <Timeline route={route} /> },
   find: { title: 'Found', show: (route) => <Find route={route} /> },
   ask: { title: '', show: (route) => <VerbView route={route} key={route.subject} /> },
 };
 
 // What the bar at the side has; those that are only a verb's tables by the verb's name.
 const menu: { title: string; entries: [string, string][] }[] = [
-  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['tree', 'Tree'], ['waste', 'Waste'], ['diff', 'What grew'], ['ask/strings', 'Strings']] },
+  { title: 'Heap', entries: [['', 'Overview'], ['types', 'Types'], ['owners', 'Owners'], ['map', 'Map'], ['tree', 'Tree'], ['waste', 'Waste'], ['diff', 'What grew'], ['timeline', 'Over time'], ['ask/strings', 'Strings']] },
   { title: 'Program', entries: [['threads', 'Threads'], ['async', 'Async'], ['ask/locks', 'Locks'], ['ask/exceptions', 'Exceptions'], ['ask/inspect', 'Inspect']] },
   { title: 'Memory', entries: [['segments', 'Segments'], ['ask/frag', 'Fragmentation'], ['ask/handles', 'Handles'], ['ask/roots', 'Roots'], ['ask/gc', 'GC'], ['ask/account', 'Account']] },
   { title: 'Dump', entries: [['report', 'Report'], ['query', 'SQL'], ['ask/info', 'Info'], ['ask/verify', 'Soundness']] },
@@ -64,7 +66,7 @@ const belongs: Record<string, string> = { instances: 'types', paths: 'types', ow
 function Menu({ route }: { route: Route }) {
   const { state } = useServerState();
   const here = route.view === 'ask' ? `ask/${route.subject}` : belongs[route.view] ?? route.view;
-  const is_there = (entry: string) => entry === 'diff' ? !isKept() || !!state?.verbs?.some((verb) => verb.name === entry) : !entry.startsWith('ask/') || !state?.verbs?.length || state.verbs.some((verb) => `ask/${verb.name}` === entry);
+  const is_there = (entry: string) => entry === 'timeline' ? (state?.dumps ?? 0) > 2 : entry === 'diff' ? !isKept() || !!state?.verbs?.some((verb) => verb.name === entry) : !entry.startsWith('ask/') || !state?.verbs?.length || state.verbs.some((verb) => `ask/${verb.name}` === entry);
   return (
     <nav class="menu" aria-label="Views">
       {menu.map((group) => (
@@ -83,7 +85,7 @@ function Menu({ route }: { route: Route }) {
 }
 
 const doing: Record<string, string> = {
-  opening: 'Opening the dump', counts: 'Counting objects', graph: 'Reading references', tree: 'Who holds what', ways: 'Finding ways', ready: 'Ready', failed: 'Failed',
+  opening: 'Opening the dump', counts: 'Counting objects', graph: 'Reading references', tree: 'Who holds what', ways: 'Finding ways', dumps: 'Summing up the other dumps', ready: 'Ready', failed: 'Failed',
 };
 
 function Progress() {
@@ -91,9 +93,10 @@ function Progress() {
   if (gone) return <p class="banner wrong" role="alert">{gone.message} What was loaded stays readable.</p>;
   if (!state || state.stage === 'ready') return null;
   if (state.stage === 'failed') return <p class="banner wrong" role="alert">dnheap could not go on: <bdi>{state.error}</bdi></p>;
-  const step = stages.indexOf(state.stage as any);
+  const passed = stages.filter((each) => each !== 'dumps' || (state.dumps ?? 1) > 1);
+  const step = passed.indexOf(state.stage as any);
   const part = state.pass && state.pass.total > 0 ? Math.min(1, state.pass.done / state.pass.total) : 0;
-  const done = Math.min(1, (Math.max(step, 0) + part) / (stages.length - 1));
+  const done = Math.min(1, (Math.max(step, 0) + part) / (passed.length - 1));
   return (
     <div class="banner" role="status">
       <progress max={1} value={done} aria-label="How far the dump is worked through" />

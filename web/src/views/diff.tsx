@@ -1,8 +1,8 @@
-// What grew: this dump beside an earlier one, by owner, type, class of memory and waste. With explore --against; else how to get it.
+// What grew: from one dump to another, by owner, type, class of memory and waste. Where explore was given one dump: how to get it.
 import type { Row } from '../answers';
-import { baseName, bytes, count, exactBytes } from '../format';
+import { baseName, bytes, count, exactBytes, shortened } from '../format';
 import { Notes, Tabs, Waiting } from '../parts';
-import { change, href, type Route, to } from '../router';
+import { change, href, type Query, type Route, to } from '../router';
 import { useServerState } from '../server_state';
 import { isKept } from '../source';
 import { type Column, DataTable } from '../table';
@@ -35,26 +35,52 @@ function opened(row: Row): string | null {
   return row.owner ? to.owner(row.owner) : row.type ? to.type(row.type) : row.kind && row.field ? to.type(row.what) : null;
 }
 
+// The numbers of two dumps as the address has them; else the first and the last.
+function pairOf(query: Query, dumps: number): { from: number; until: number } {
+  const from = Number(query.from ?? 0), until = Number(query.to ?? dumps - 1);
+  const is_sound = Number.isInteger(from) && Number.isInteger(until) && from >= 0 && from < until && until < dumps;
+  return is_sound ? { from, until } : { from: 0, until: Math.max(1, dumps - 1) };
+}
+
+function Chosen({ label, names, value, allowed, onChoose }: { label: string; names: string[]; value: number; allowed: (dump: number) => boolean; onChoose: (dump: number) => void }) {
+  return (
+    <span><label for={`pair-${label}`}>{label}</label> <select id={`pair-${label}`} value={value} onChange={(event) => onChoose(Number((event.target as HTMLSelectElement).value))}>
+      {names.map((name, dump) => <option key={dump} value={dump} disabled={!allowed(dump)}>{dump + 1}: {shortened(baseName(name), 40)}</option>)}
+    </select></span>
+  );
+}
+
 export function Diff({ route }: { route: Route }) {
   const { query } = route;
   const tab = tabs.find((each) => each.name === query.table) ?? tabs[0]!;
   const { state } = useServerState();
   const is_alone = !isKept() && !!state && state.verbs.length > 0 && !state.verbs.some((verb) => verb.name === 'diff');
-  const asked = useVerb(is_alone ? null : 'diff', { top: 0 });
+  const several = (state?.dumps ?? 2) > 2;
+  const all = useVerb(several ? 'diff' : null, { table: 'dumps', top: 0 });
+  const names: string[] = (all.data?.tables.dumps ?? []).map((dump: Row) => dump.name);
+  const { from, until } = pairOf(query, names.length);
+  const asked = useVerb(is_alone || (several && !names.length) ? null : 'diff', { dumps: several ? `${from},${until}` : '', top: 0 });
   const dumps: Row[] = asked.data?.tables.dumps ?? [];
   if (is_alone)
     return (
       <>
         <h1 tabIndex={-1}>What grew</h1>
         <p>This page has one dump. To compare it with an earlier one of the same program, begin again with both:</p>
-        <p><code>dnheap explore <bdi>{baseName(state.file)}</bdi> --against EARLIER</code></p>
+        <p><code>dnheap explore EARLIER <bdi>{baseName(state.file)}</bdi></code></p>
       </>
     );
   return (
     <>
       <h1 tabIndex={-1}>What grew</h1>
-      <Tabs label="What is compared" selected={tab.name} tabs={tabs.map((each) => ({ ...each, href: href('diff', '', { table: each.name === 'owners' ? '' : each.name }) }))} />
-      {!asked.data ? <Waiting asked={asked} what="Reading the earlier dump…" /> : (
+      <Tabs label="What is compared" selected={tab.name} tabs={tabs.map((each) => ({ ...each, href: href('diff', '', { table: each.name === 'owners' ? '' : each.name, from: query.from, to: query.to }) }))} />
+      {several && names.length > 2 && (
+        <p class="pair">
+          <Chosen label="From" names={names} value={from} allowed={(dump) => dump < until} onChoose={(dump) => change({ from: dump })} />
+          <Chosen label="To" names={names} value={until} allowed={(dump) => dump > from} onChoose={(dump) => change({ to: dump })} />
+          <a href={href('timeline', '', { table: tab.name === 'types' ? 'types' : '' })}>Over time</a>
+        </p>
+      )}
+      {!asked.data ? <Waiting asked={all.error ? all : asked} what="Summing up the other dumps…" /> : (
         <>
           <p class="note">From <bdi>{dumps[0]?.name}</bdi> ({bytes(dumps[0]?.live_bytes)} alive) to <bdi>{dumps[dumps.length - 1]?.name}</bdi> ({bytes(dumps[dumps.length - 1]?.live_bytes)} alive).</p>
           <DataTable key={tab.name} label={tab.title} rows={asked.data.tables[tab.name] ?? []} columns={columns[tab.name]!} high href={opened}
