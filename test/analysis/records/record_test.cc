@@ -145,6 +145,30 @@ TEST(Record, SeveralDumpsHaveAColumnEach) {
   EXPECT_FALSE(table_of(answer_diff(records, {}), "types").find_column("in_2")); // too many for a screen
 }
 
+// Only the rows of the table that is asked for are made; but where that is missing, an error can name what there is.
+TEST(Record, OneTableOfTheDifferenceAlone) {
+  std::vector<Record> records(2);
+  for (Record &record : records) {
+    record.has_parts = true;
+    record.types = {{"Shop.Order", 3, 1000, 1, 1}};
+    record.owners = {{"a1", "static", "static Shop.All", 2000, 20}};
+  }
+  auto tables_for = [&](const char *table) {
+    Question question;
+    question.table = table;
+    std::set<std::string> names;
+    for (const report::Table &each : answer_diff(records, question).tables)
+      names.insert(each.name);
+    return names;
+  };
+  const std::set<std::string> all = {"owners", "types", "dumps"};
+  EXPECT_EQ(tables_for(""), all);
+  for (const char *table : {"owners", "types", "dumps"})
+    EXPECT_EQ(tables_for(table), std::set<std::string>{table});
+  for (const char *missing : {"account", "waste"})
+    EXPECT_EQ(tables_for(missing), all) << missing;
+}
+
 // Two static fields hold arrays that share an item; a third one has a container with two services of one type and one
 // of another.
 TEST(Record, WhatSeveralHoldAndWhatTheContainerHasAreParts) {

@@ -55,12 +55,11 @@ export function Diff({ route }: { route: Route }) {
   const tab = tabs.find((each) => each.name === query.table) ?? tabs[0]!;
   const { state } = useServerState();
   const is_alone = !isKept() && !!state && state.verbs.length > 0 && !state.verbs.some((verb) => verb.name === 'diff');
-  const several = (state?.dumps ?? 2) > 2;
-  const all = useVerb(several ? 'diff' : null, { table: 'dumps', top: 0 });
-  const names: string[] = (all.data?.tables.dumps ?? []).map((dump: Row) => dump.name);
-  const { from, until } = pairOf(query, names.length);
-  const asked = useVerb(is_alone || (several && !names.length) ? null : 'diff', { dumps: several ? `${from},${until}` : '', top: 0 });
-  const dumps: Row[] = asked.data?.tables.dumps ?? [];
+  const all = useVerb(is_alone ? null : 'diff', { table: 'dumps', top: 0 });
+  const dumps: Row[] = all.data?.tables.dumps ?? [];
+  const several = dumps.length > 2;
+  const { from, until } = pairOf(query, dumps.length);
+  const asked = useVerb(all.data ? 'diff' : null, { dumps: several ? `${from},${until}` : '', table: tab.name, top: 0 });
   if (is_alone)
     return (
       <>
@@ -73,16 +72,16 @@ export function Diff({ route }: { route: Route }) {
     <>
       <h1 tabIndex={-1}>What grew</h1>
       <Tabs label="What is compared" selected={tab.name} tabs={tabs.map((each) => ({ ...each, href: href('diff', '', { table: each.name === 'owners' ? '' : each.name, from: query.from, to: query.to }) }))} />
-      {several && names.length > 2 && (
+      {several && (
         <p class="pair">
-          <Chosen label="From" names={names} value={from} allowed={(dump) => dump < until} onChoose={(dump) => change({ from: dump })} />
-          <Chosen label="To" names={names} value={until} allowed={(dump) => dump > from} onChoose={(dump) => change({ to: dump })} />
+          <Chosen label="From" names={dumps.map((dump) => dump.name)} value={from} allowed={(dump) => dump < until} onChoose={(dump) => change({ from: dump })} />
+          <Chosen label="To" names={dumps.map((dump) => dump.name)} value={until} allowed={(dump) => dump > from} onChoose={(dump) => change({ to: dump })} />
           <a href={href('timeline', '', { table: tab.name === 'types' ? 'types' : '' })}>Over time</a>
         </p>
       )}
       {!asked.data ? <Waiting asked={all.error ? all : asked} what="Summing up the other dumps…" /> : (
         <>
-          <p class="note">From <bdi>{dumps[0]?.name}</bdi> ({bytes(dumps[0]?.live_bytes)} alive) to <bdi>{dumps[dumps.length - 1]?.name}</bdi> ({bytes(dumps[dumps.length - 1]?.live_bytes)} alive).</p>
+          <p class="note">From <bdi>{dumps[from]?.name}</bdi> ({bytes(dumps[from]?.live_bytes)} alive) to <bdi>{dumps[until]?.name}</bdi> ({bytes(dumps[until]?.live_bytes)} alive).</p>
           <DataTable key={tab.name} label={tab.title} rows={asked.data.tables[tab.name] ?? []} columns={columns[tab.name]!} high href={opened}
             sort={query.sort || 'change'} onSort={(sort) => change({ sort })} filter={query.filter} onFilter={(filter) => change({ filter })} />
           <Notes notes={asked.data.completeness?.notes} />

@@ -36,15 +36,16 @@ export function between(from: number, until: number, table: string, filter = '')
 export function Timeline({ route }: { route: Route }) {
   const { state } = useServerState();
   const is_ready = state?.stage === 'ready' || state?.stage === 'failed'; // else this would have to wait for all dumps, and others for this
-  const asked = useVerb(is_ready ? 'diff' : null, { top: 0 });
   const { query } = route;
   const kind = kinds.find((each) => each.name === query.table) ?? kinds[0]!;
+  const dumps = useVerb(is_ready ? 'diff' : null, { table: 'dumps', top: 0 });
+  const asked = useVerb(dumps.data ? 'diff' : null, { table: kind.name, top: 0 });
   return (
     <>
       <h1 tabIndex={-1}>Over time</h1>
       <Tabs label="What is shown over time" selected={kind.name} tabs={kinds.map((each) => ({ name: each.name, title: each.title, href: href('timeline', '', { table: each.name === 'owners' ? '' : each.name, as: query.as }) }))} />
-      {!is_ready ? <p class="waiting">This comes as soon as all dumps are summed up.</p> : !asked.data ? <Waiting asked={asked} what="Summing up the other dumps…" /> : (
-        <Growth key={kind.name} route={route} kind={kind} rows={asked.data.tables[kind.name] ?? []} dumps={asked.data.tables.dumps ?? []} notes={asked.data.completeness?.notes} />
+      {!is_ready ? <p class="waiting">This comes as soon as all dumps are summed up.</p> : !asked.data || !dumps.data ? <Waiting asked={dumps.data ? asked : dumps} what="Summing up the other dumps…" /> : (
+        <Growth key={kind.name} route={route} kind={kind} rows={asked.data.tables[kind.name] ?? []} dumps={dumps.data.tables.dumps ?? []} notes={asked.data.completeness?.notes} />
       )}
     </>
   );
