@@ -9,7 +9,7 @@ export interface Layer {
 
 const most_layers = 11;
 const most_grown = 5; // of these; the others are the largest
-const least_grown = 1 / 500; // of the whole: what grew less is no line
+const least_seen = 1 / 500; // of the whole: what is smaller is no line
 
 export const changeOf = (values: number[]): number => (values[values.length - 1] ?? 0) - (values[0] ?? 0);
 
@@ -19,11 +19,11 @@ export function layersOf(rows: Row[], name: (row: Row) => string, values: (row: 
   const all = rows.map((row) => ({ name: name(row), rows: 1, values: values(row) }));
   const most = (layer: Layer) => layer.values.reduce((best, value) => Math.max(best, value), 0);
   const whole = Math.max(0, ...Array.from({ length: dumps }, (_, dump) => all.reduce((total, layer) => total + (layer.values[dump] ?? 0), 0)));
-  const grown = all.filter((layer) => changeOf(layer.values) > whole * least_grown).sort((a, b) => changeOf(b.values) - changeOf(a.values)).slice(0, most_grown);
+  const grown = all.filter((layer) => changeOf(layer.values) > whole * least_seen).sort((a, b) => changeOf(b.values) - changeOf(a.values)).slice(0, most_grown);
   const chosen = new Set<Layer>(grown);
   for (const layer of [...all].sort((a, b) => most(b) - most(a))) {
     if (chosen.size >= most_layers) break;
-    if (most(layer) > 0) chosen.add(layer);
+    if (most(layer) > whole * least_seen) chosen.add(layer);
   }
   const rest = all.filter((layer) => !chosen.has(layer));
   const sum = Array.from({ length: dumps }, (_, dump) => rest.reduce((total, layer) => total + (layer.values[dump] ?? 0), 0));
@@ -57,10 +57,10 @@ export function placesOf(hours: (number | null)[]): { places: number[]; by_time:
   return { places: hours.map((_, index) => (hours.length > 1 ? index / (hours.length - 1) : 0)), by_time };
 }
 
-// "+40 s", "+30 min", "+2.5 h", "+3.0 days".
+// "+40 s", "+1.3 min", "+30 min", "+2.5 h", "+3.0 days".
 export function later(hours: number): string {
   if (hours <= 0) return '0';
   if (hours < 1 / 60) return `+${Math.round(hours * 3600)} s`;
-  if (hours < 1) return `+${Math.round(hours * 60)} min`;
+  if (hours < 1) return `+${(hours * 60).toFixed(hours < 1 / 6 ? 1 : 0)} min`;
   return hours < 48 ? `+${hours.toFixed(1)} h` : `+${(hours / 24).toFixed(1)} days`;
 }

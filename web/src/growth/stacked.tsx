@@ -66,9 +66,12 @@ export function StackedChart({ layers, dumps, of_bytes, types, label, href }: {
     const below = edges[layer]!, above = edges[layer + 1]!;
     return `M ${x(step)} ${y(below[step]!)} L ${x(step)} ${y(above[step]!)} L ${x(step + 1)} ${y(above[step + 1]!)} L ${x(step + 1)} ${y(below[step + 1]!)} Z`;
   };
-  // Labels that would touch are left out, but never the last one.
-  const labels = dumps.map((dump, index) => ({ at: x(index), index, text: by_time ? later(dump.hours!) : '' }));
-  const shown = labels.filter((each, index) => index === 0 || index === labels.length - 1 || (each.at - labels[index - 1]!.at > 26 && labels[labels.length - 1]!.at - each.at > 26));
+  // Labels that would touch are left out, but never the first and the last one.
+  const gap = by_time ? 66 : 26;
+  const labels: number[] = [];
+  dumps.forEach((_, dump) => {
+    if (dump === 0 || dump === steps || (x(dump) - x(labels[labels.length - 1]!) >= gap && x(steps) - x(dump) >= gap)) labels.push(dump);
+  });
   const shown_part = pointed && pointed.layer < layers.length && pointed.step < steps ? pointed : null;
   return (
     <div ref={frame} class="growth">
@@ -91,15 +94,20 @@ export function StackedChart({ layers, dumps, of_bytes, types, label, href }: {
           }))}
           <g aria-hidden="true">
             {layers.map((layer, index) => {
-              const room = roomOf(edges[index]!.map(y), edges[index + 1]!.map(y), places.map((_, dump) => x(dump)));
-              const letters = Math.floor((room.width - 12) / 6.8);
-              return room.height >= 16 && letters >= 8 && <text key={index} class={`growth-name ${shown_part && shown_part.layer !== index ? 'behind' : ''}`} x={room.x} y={room.y + 4} text-anchor="middle">{nameIn(layer, types, letters)}</text>;
+              const whole = nameIn(layer, types, 60);
+              const room = roomOf(edges[index]!.map(y), edges[index + 1]!.map(y), places.map((_, dump) => x(dump)), whole.length * letter_width + 12);
+              const letters = Math.floor((room.width - 12) / letter_width);
+              return room.height >= 16 && letters >= 8 && <text key={index} class="growth-name" x={room.x} y={room.y + 4} text-anchor="middle">{nameIn(layer, types, letters)}</text>;
             })}
-            {dumps.map((_, index) => <line key={index} class="growth-dump" x1={x(index)} x2={x(index)} y1={top} y2={height - bottom + 4} />)}
-            {shown.map(({ at, index, text }) => {
-              const last = index === dumps.length - 1;
-              const anchor = last ? 'end' : index === 0 ? 'start' : 'middle';
-              return <g key={index}><text class="growth-label" x={at} y={height - bottom + 18} text-anchor={anchor}>{index + 1}</text>{text && spaced(shown, index) && <text class="growth-label" x={at} y={height - bottom + 34} text-anchor={anchor}>{text}</text>}</g>;
+            {dumps.map((_, dump) => <line key={dump} class={`growth-dump ${steps > 15 ? 'dense' : ''}`} x1={x(dump)} x2={x(dump)} y1={top} y2={height - bottom + 4} />)}
+            {labels.map((dump) => {
+              const anchor = dump === steps ? 'end' : dump === 0 ? 'start' : 'middle';
+              return (
+                <g key={dump}>
+                  <text class="growth-label" x={x(dump)} y={height - bottom + 18} text-anchor={anchor}>{dump + 1}</text>
+                  {by_time && <text class="growth-label" x={x(dump)} y={height - bottom + 34} text-anchor={anchor}>{later(dumps[dump]!.hours!)}</text>}
+                </g>
+              );
             })}
           </g>
         </svg>
@@ -120,22 +128,22 @@ export function StackedChart({ layers, dumps, of_bytes, types, label, href }: {
   );
 }
 
+const letter_width = 6.8; // of .growth-name, about
 const nameIn = (layer: Layer, types: boolean, letters: number) => `\u2068${types ? typeShortened(layerName(layer), letters) : shortened(layerName(layer), letters)}\u2069`;
 
-// Where a layer is thickest between two dumps: there its name is written.
-function roomOf(lower: number[], upper: number[], at: number[]): { x: number; y: number; width: number; height: number } {
+// Where a layer is thickest over the width that its name wants, or over the most that there is: there the name is written.
+function roomOf(lower: number[], upper: number[], at: number[], wanted: number): { x: number; y: number; width: number; height: number } {
   let best = { x: 0, y: 0, width: 0, height: 0 };
-  for (let step = 0; step + 1 < at.length; ++step) {
-    // No higher than what all of the name's line has, where edges rise and fall.
-    const floor = Math.min(lower[step]!, lower[step + 1]!), ceiling = Math.max(upper[step]!, upper[step + 1]!);
-    if (floor - ceiling > best.height) best = { x: (at[step]! + at[step + 1]!) / 2, y: (floor + ceiling) / 2, width: at[step + 1]! - at[step]!, height: floor - ceiling };
+  for (let from = 0; from + 1 < at.length; ++from) {
+    let floor = lower[from]!, ceiling = upper[from]!;
+    for (let until = from + 1; until < at.length; ++until) {
+      floor = Math.min(floor, lower[until]!);
+      ceiling = Math.max(ceiling, upper[until]!);
+      const here = { x: (at[from]! + at[until]!) / 2, y: (floor + ceiling) / 2, width: at[until]! - at[from]!, height: floor - ceiling };
+      if (here.height < 16) break;
+      if (Math.min(here.width, wanted) > Math.min(best.width, wanted) || (Math.min(here.width, wanted) === Math.min(best.width, wanted) && here.height > best.height)) best = here;
+      if (here.width >= wanted) break;
+    }
   }
   return best;
-}
-
-// Is there room for a time below this number?
-function spaced(shown: { at: number; index: number }[], index: number): boolean {
-  const at = shown.findIndex((each) => each.index === index);
-  if (at === 0 || at === shown.length - 1) return true;
-  return shown[at]!.at - shown[at - 1]!.at > 64 && shown[at + 1]!.at - shown[at]!.at > 64;
 }
