@@ -18,8 +18,9 @@ public:
 
   bool empty() const { return others_.empty(); }
   u64 count() const { return others_.size() + 1; }
-  // Returns false if all records have been taken, else takes one more: of the next file, or at last of `shown`. What
-  // cannot be read is left out from then on, with a note. Throws Interrupted, and what the record of `shown` throws.
+  // Returns false if all records have been taken, else takes one more: of the next file, or at last of `shown`. A file
+  // that cannot be read is left out from then on, with a note. Throws Interrupted, and what the record of `shown`
+  // throws.
   bool go_on(Snapshot &shown);
   // The record of the dump that is shown has to be taken again.
   void forget_shown() { of_shown_.reset(); }

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { browser, earlier, open, ready, sample, serve, settled, view } from './support.mjs';
 
-let server, chromium, url, folder, told;
+let server, chromium, url, folder, said;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'dnheap-timeline-'));
   const gcdump = join(folder, 'demo-3.gcdump'); // the sample once more, without contents
   execFileSync(process.env.DNHEAP, ['export', sample, '--as', 'gcdump', '-o', gcdump], { stdio: 'ignore' });
   const others = [...earlier(folder, [[90, 0.2], [30, 0.6]]), gcdump];
-  told = JSON.parse(execFileSync(process.env.DNHEAP, ['diff', ...others, sample, '--format', 'json', '--top', '0'], { maxBuffer: 1 << 28 }));
+  said = JSON.parse(execFileSync(process.env.DNHEAP, ['diff', ...others, sample, '--format', 'json', '--top', '0'], { maxBuffer: 1 << 28 }));
   server = await serve({ others });
   url = server.url;
   await ready(url);
@@ -44,7 +44,7 @@ const bytes = (n) => {
 
 describe('over time', () => {
   test('the menu leads to it, and the page asks what diff says', () => on_page({}, async (page) => {
-    assert.deepEqual((await (await fetch(`${url}api/ask/diff?top=0`)).json()).tables.types, told.tables.types);
+    assert.deepEqual((await (await fetch(`${url}api/ask/diff?top=0`)).json()).tables.types, said.tables.types);
     await view(page, url, '#/');
     await page.getByRole('link', { name: 'Over time' }).click();
     await settled(page);
@@ -58,13 +58,13 @@ describe('over time', () => {
     ['#/timeline?as=count', 'owners', 'owner', 'objects_series'], ['#/timeline?table=types&as=count', 'types', 'type', 'count_series']])
     test(`layers and rows are those of diff: ${hash}`, () => on_page({}, async (page) => {
       await view(page, url, hash);
-      const rows = told.tables[table];
+      const rows = said.tables[table];
       const layers = await page.locator('.growth-legend li bdi').evaluateAll((all) => all.map((each) => each.title));
       const rest = layers.filter((name) => name.startsWith('the other '));
       const named = layers.filter((name) => !rest.includes(name)).map((name) => rows.find((row) => row[key] === name));
       assert.ok(named.length > 5 && named.every(Boolean), `${layers}`);
       assert.deepEqual(rest, [`the other ${rows.length - named.length}`]);
-      // What grew most stands on top, and is never among the others; nor is what is largest.
+      // The row that grew most stands on top, and is never among the others; nor is the largest.
       const most = (row) => Math.max(...row[series]);
       for (const first of [[...rows].sort((a, b) => grown(b[series]) - grown(a[series]))[0], [...rows].sort((a, b) => most(b) - most(a))[0]]) assert.ok(named.includes(first), first[key]);
       const changes = named.map((row) => grown(row[series]));
@@ -101,7 +101,7 @@ describe('over time', () => {
     assert.match(page.url(), /#\/diff\?from=1&to=2&table=types$/);
     await page.goBack();
     await settled(page);
-    const [wanted] = [...told.tables.types].sort((a, b) => grown(b.series) - grown(a.series));
+    const [wanted] = [...said.tables.types].sort((a, b) => grown(b.series) - grown(a.series));
     await page.locator(`.growth-part[aria-label^="${wanted.type}:"]`).nth(0).click();
     await settled(page);
     const grid = page.getByRole('grid', { name: 'Types' });
@@ -181,7 +181,7 @@ describe('over time', () => {
   }));
 });
 
-test('of one dump, or two, there is no course', async () => {
+test('one dump, or two, have no course', async () => {
   const two = await serve({ options: ['--against', sample] });
   try {
     await ready(two.url);

@@ -1,5 +1,5 @@
 // Layers over a series of dumps, one upon the other. Mouse: point at a part, click to see what grew between the two dumps
-// beside it. Keys: arrows go over parts, Enter opens. What is pointed at stands below in words, and all of it in the table.
+// beside it. Keys: arrows go over parts, Enter opens. The part that is pointed at stands below in words, and all of them in the table.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { bytes, change, count, counted, shortened } from '../format';
 import { paint } from '../map/color';
