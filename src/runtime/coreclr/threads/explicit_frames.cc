@@ -43,9 +43,6 @@ ExplicitFrames::ExplicitFrames(const Target &target, const ContractDescriptor &d
     why_not_ = "stacks of this processor are not understood";
   else if (!head)
     why_not_ = "the place of the threads' lists of Frames is unknown";
-  else if (kinds_.empty())
-    why_not_ = "the identifiers of the kinds of Frames are unknown: give the folder of the runtime's own file with "
-               "--modules";
   head_ = static_cast<u64>(head.value_or(0));
   next_ = offset("Frame", "Next", p_);
   call_sp_ = offset("InlinedCallFrame", "CallSiteSP", 3 * p_);

@@ -44,6 +44,8 @@ public:
 
   // The missing values without which no Frame can be read; empty: none is missing.
   const std::string &why_not() const { return why_not_; }
+  // False: at() finds no Frame. Methods that called no native code can be listed all the same.
+  bool knows_kinds() const { return !kinds_.empty(); }
 
   // Returns the innermost Frame; 0: the thread has none. Nullopt: not in the dump.
   std::optional<Address> first(Address thread) const;

@@ -11,6 +11,8 @@ namespace {
 
 constexpr u64 max_frames = 1 << 20;
 constexpr u64 red_zone = 128;
+constexpr const char *no_kinds = "the identifiers of the kinds of Frames are unknown: give the folder of the runtime's "
+                                 "own file with --modules";
 constexpr u64 most_of_a_thread = 8192; // bytes searched in the runtime's Thread, which is smaller
 
 } // namespace
@@ -69,6 +71,7 @@ private:
   Address passed_ = 0; // end of the managed frames so far
   std::optional<Skipped> skipped_;
   std::optional<ExplicitFrame> frame_; // the next one
+  Address unknown_frame_ = 0;          // the next one, if nothing shows of which kind it is; 0: there is none
 };
 
 bool OneWalk::stop(const std::string &why, Address from) {
@@ -107,7 +110,9 @@ bool OneWalk::start() {
   const std::optional<Address> first = walk_.frames_.first(thread_.address);
   if (!first)
     return stop("memory at " + hex(thread_.address) + " is not in this dump", all);
-  if (*first && !(frame_ = walk_.frames_.at(*first)))
+  if (!walk_.frames_.knows_kinds())
+    unknown_frame_ = *first;
+  else if (*first && !(frame_ = walk_.frames_.at(*first)))
     return stop("the data at " + hex(*first) + " is not a Frame of a known kind", all);
   if (code_.find(at_.registers.ip) && !in_stack(thread_, stack_pointer))
     return stop("it runs on another stack", from);
@@ -148,7 +153,7 @@ bool OneWalk::runs_managed_code() const {
 void OneWalk::leave_native() {
   if (walk_.target_->os != OperatingSystem::linux_os || !in_stack(thread_, sp()) || !runs_managed_code())
     return;
-  Address limit = end_; // from there on, the first Frame continues the walk
+  Address limit = unknown_frame_ ? unknown_frame_ : end_; // from there on, the first Frame continues the walk
   if (frame_) {
     FrameCaller caller;
     limit = frame_->address;
@@ -239,6 +244,8 @@ bool OneWalk::step_managed(const CodeBlock &code) {
   frame.is_active = at_.is_active;
   frame.is_funclet = code.is_funclet;
   frame.is_filter = code.is_filter;
+  if (unknown_frame_ && unknown_frame_ < parent_sp)
+    return stop(no_kinds, sp());
   // Frames within this frame belong to it.
   while (frame_ && frame_->address < parent_sp) {
     walk_.frames_.references(*frame_, frame.references);
@@ -267,6 +274,8 @@ bool OneWalk::step_managed(const CodeBlock &code) {
 
 // Passes native code: the next Frame shows where managed code continues.
 bool OneWalk::step_explicit() {
+  if (unknown_frame_)
+    return stop(no_kinds, out_.frames.empty() ? thread_.stack_limit.value_or(0) : sp());
   if (!frame_)
     return false; // the walk is complete
   const ExplicitFrame now = *frame_;

@@ -543,6 +543,30 @@ TEST(StackWalk, WhatIsMissingIsSaid) {
   EXPECT_TRUE(s.walk().is_complete());
 }
 
+// A process of .NET 8 whose only busy thread has called no native code shows no Frame from which the kinds are known.
+TEST(StackWalk, MethodsAreListedUpToAFrameOfUnknownKind) {
+  auto forget = [](Scene &s) {
+    for (const FrameKind &kind : frame_kinds())
+      s.descriptor.globals.erase(kind.identifier());
+  };
+  Scene alone;
+  alone.call(alone.add(64, {}));
+  alone.call(alone.add(32, {}));
+  forget(alone);
+  const WalkedStack all = alone.walk();
+  EXPECT_EQ(all.why_not, "");
+  EXPECT_EQ(all.frames.size(), 2u);
+  Scene behind; // the outer method called native code, which called the inner one
+  behind.call(behind.add(64, {}));
+  behind.call_native();
+  behind.call(behind.add(32, {}));
+  forget(behind);
+  const WalkedStack part = behind.walk();
+  EXPECT_NE(part.why_not.find("the identifiers of the kinds of Frames are unknown"), std::string::npos) << part.why_not;
+  ASSERT_EQ(part.frames.size(), 1u);
+  EXPECT_EQ(part.frames[0].method_desc, behind.methods.back().method_desc());
+}
+
 TEST(StackWalk, ListsOfFramesThatLeadBackEnd) {
   Scene s;
   Method &method = s.add(96, {});
