@@ -66,6 +66,8 @@ private:
     for (u64 i = 0; i < next.size(); ++i) {
       const Address object = next[i], type = type_of(object);
       OpenedObject opened;
+      if (i && tasks_.find(object) != no_task)
+        add_call(object, context, thread);
       if (!type || tasks_.find(object) != no_task || bases_.derives(type, "System.Threading.Thread"))
         continue;
       if (bases_.derives(type, "System.Delegate"))
@@ -75,6 +77,19 @@ private:
           if (next.size() < most_behind_a_context && met.insert(target).second)
             next.push_back(target);
         });
+    }
+  }
+
+  // A runtime-async method queues its task, and the innermost of its calls knows that it was handed to a context.
+  void add_call(Address task, Address context, u32 thread) {
+    constexpr u64 most_calls = 64; // one within the other
+    TaskNumber call = tasks_.behind(task);
+    for (u64 i = 0; i < most_calls && call != no_task && tasks_.type(call).is_suspended_call; ++i) {
+      if (tasks_.is_in_context(call) && tasks_.is_pending(call)) {
+        out_.try_emplace(call, QueuedStep{context, thread});
+        return;
+      }
+      call = tasks_.awaited_task(call);
     }
   }
 
