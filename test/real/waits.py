@@ -329,7 +329,7 @@ def gate(dnheap, path, said):
     holder = {"Pricing.Load": f"Pricing.Load {targets.place('waits', 'Gates.cs', 'return await answer.Task + id;')}",
               "Strongroom.Read": f"Thread Reading0, which sleeps in Strongroom.Copy {targets.place('waits', 'Gates.cs', 'static void Copy()')},",
               "Printer.Print": f"Thread Printing0, which waits for a task in Printer.Wait {targets.place('waits', 'Gates.cs', 'static void Wait(int number)')},"}
-    words = f". {holder[said['holder']]} probably has it." if said["holder"] else ". Its holder is unknown: perhaps it was not released."
+    words = f". {holder[said['holder']]} probably has it." if said["holder"] else ". Its holder is unknown: perhaps a call that took it left without Release"
     return problems + verdict(dnheap, path, "semaphore_taken", words)
 
 

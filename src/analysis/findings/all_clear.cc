@@ -1,6 +1,8 @@
 #include "analysis/findings/all_clear.h"
 
 #include "analysis/findings/find_findings.h"
+#include "analysis/threads/hang_hints.h"
+#include "analysis/waits/kinds/join_waits.h"
 #include "base/share.h"
 
 #include <algorithm>
@@ -37,23 +39,31 @@ bool is_of_time(const Activity &one) {
   return has_one_of(one.waits_for, {"delay", "timer"}) || one.waits_for == "sleep";
 }
 
-// The lower, the more probable it is that the group is the reason for a hang.
+// The lower, the more probable it is that the group is the reason for a hang. Who waits for the end of a thread or of a
+// task is behind others.
 u8 rank_of(const Activity &one) {
   const bool are_threads = one.who == Activity::Who::threads;
   if (has_one_of(one.waits_for, {"lock"}))
     return 0;
+  if (one.waits_for == wait_for_end)
+    return 8;
+  if (one.waits_for == "a task")
+    return 5;
   if (is_of_time(one))
-    return are_threads ? 5 : 6;
+    return are_threads ? 6 : 7;
   if (has_one_of(one.waits_for, {"socket", "HTTP"}))
     return are_threads ? 2 : 4;
-  return !one.waits_for.empty() ? (are_threads ? 1 : 3) : are_threads ? 2 : 5;
+  return !one.waits_for.empty() ? (are_threads ? 1 : 3) : are_threads ? 2 : 6;
 }
 
-// A single loop that waits for its time, or for the next one who connects, is no reason.
+// A single loop that waits for its time, for the next message or for the next one who connects, is no reason, and
+// neither is a thread that waits until the host of the program ends.
 bool is_idle(const Activity &one) {
   if (one.method.empty() || one.waits_for == "a timer")
     return true;
-  const bool is_patient = is_of_time(one) || has_one_of(one.waits_for, {"socket"});
+  if (one.who == Activity::Who::threads && one.calls.starts_with("Microsoft.Extensions.Hosting."))
+    return true;
+  const bool is_patient = is_of_time(one) || has_one_of(one.waits_for, {"socket", "channel"});
   return one.who == Activity::Who::calls && one.count == 1 && is_patient;
 }
 
@@ -112,7 +122,13 @@ std::string where_to_begin(const Activities &activities) {
   for (const Activity &one : activities.list)
     if (!is_idle(one) && (!best || rank_of(one) < rank_of(*best)))
       best = &one;
-  return best ? fmt::format("{} {}; if the program hangs, begin there.", best->figures(), best->text()) : "";
+  if (!best)
+    return "";
+  const bool runs = best->who == Activity::Who::threads && best->waits_for.empty();
+  const std::string_view hint = hang_hint(best->waits_for, best->calls);
+  return fmt::format("{} {}; if the program {}, begin there.{}{}{}", best->figures(), best->text(),
+                     runs ? "hangs or is slow" : "hangs", hint.empty() ? "" : " ", hint,
+                     runs ? " One dump does not show for how long: dnheap sample of the process does." : "");
 }
 
 std::string all_clear(const Examination &examined, const Activities &activities, bool is_beside_all_clear) {

@@ -53,6 +53,8 @@ constexpr Wait waits[] = {
     {"System.Threading.PortableThreadPool+GateThread.", "the pool's timer", true},
     {"System.Threading.TimerQueue.", "the next timer", true},
     {"System.Threading.WaitHandle.", "a wait handle"},
+    {"System.Diagnostics.Process.WaitForExit", "the end of a process"},
+    {"System.Diagnostics.ProcessWaitState.WaitForExit", "the end of a process"},
     {"System.Net.Sockets.SocketAsyncEngine.", "sockets", true},
     {"System.IO.RandomAccess.", "a file"},
     {"System.IO.Strategies.", "a file"},

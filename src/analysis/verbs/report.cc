@@ -450,11 +450,13 @@ report::Answer answer_report(const Snapshot &snapshot, const Question &question)
   const MemoryVerdict explained = with_code(verdict, code_of_holder(suspects, verdict.bytes, codes));
   const std::vector<Finding> paragraphs = paragraphs_of(findings, explained, examined.facts);
   answer.lead = paragraphs.empty() ? explained.text : lead_of(paragraphs, suspects, question);
+  if (findings.empty() && verdict.is_size_alone && !examined.facts.activity.empty())
+    answer.lead += " " + examined.facts.activity;
   if (snapshot.target().record)
     answer.lead += fmt::format(" This is {}: threads, locks and contents of objects are not in it.",
                                snapshot.target().record->source);
   else if (findings.empty() && !is_incomplete)
-    answer.lead += all_clear(examined, activities, verdict.text.starts_with("No memory problem"));
+    answer.lead += all_clear(examined, activities, verdict.text.find("No memory problem") != std::string::npos);
   answer.target.push_back(
       {"verdict", std::vector<report::Fact>{{"rule", verdict.rule},
                                             {"text", verdict.text},

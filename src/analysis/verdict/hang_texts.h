@@ -8,6 +8,7 @@ namespace dnheap {
 std::string pool_text(const HangFacts &facts);
 std::string contended_text(const HangFacts &facts);
 std::string chain_text(const HangFacts &facts);
+std::string lost_text(const HangFacts &facts);
 std::string console_text(const HangFacts &facts);
 
 } // namespace dnheap

@@ -7,11 +7,11 @@
 #include "analysis/threads/pool_places.h"
 #include "analysis/threads/thread_pool.h"
 #include "analysis/verdict/process_exit.h"
+#include "analysis/verdict/stuck_threads.h"
 #include "analysis/waits/deadlock_text.h"
 #include "analysis/waits/kinds/callback_waits.h"
 #include "analysis/waits/kinds/console_waits.h"
 #include "analysis/waits/kinds/named_mutex.h"
-#include "analysis/waits/lock_chains.h"
 #include "analysis/waits/lost_signals.h"
 #include "analysis/waits/wait_texts.h"
 #include "base/most_frequent.h"
@@ -98,182 +98,6 @@ bool waits_in_timer(const Runtime &runtime, std::span<const ThreadData> threads,
   return false;
 }
 
-// Finds who has locks for which many threads wait, or the thread that runs finalizers.
-class LockHolders {
-public:
-  LockHolders(const Runtime &runtime, const LockSet &locks, const ThreadWaits &found, DeadlockText &text,
-              std::span<const WaitText> waits, ThreadPlaces &places, SourceLines &lines)
-      : runtime_(runtime), locks_(locks), found_(found), text_(text), waits_(waits), places_(places), lines_(lines),
-        chains_(runtime, locks, found) {}
-
-  void add_contended(HangFacts &to) {
-    for (const LockObject &lock : locks_.locks)
-      if (lock.is_held && !locks_.is_orphaned(lock) && lock.waiting.size() > to.contenders)
-        if (const std::vector<u32> holders = holders_of(lock); !holders.empty()) {
-          to.contenders = lock.waiting.size();
-          to.contended_text = type_of(lock);
-          to.contended_by = "thread " + text_.short_name(holders[0]) +
-                            (holders.size() > 1 ? fmt::format(" (and {} more)", count_text(holders.size() - 1)) : "") +
-                            (lock.owner ? " has" : " reads");
-          to.holder_place = place_of(holders[0]);
-          to.is_holder_waiting =
-              std::all_of(holders.begin(), holders.end(), [&](u32 holder) { return is_waiting(holder); });
-          to.contended_behind = lock.owner ? behind(chains_.from(holders[0])) : "";
-        }
-  }
-
-  // A thread that waits for another one that waits is usual; a third one is not, and neither is a lock that somebody
-  // keeps while waiting for a semaphore.
-  void add_chain(HangFacts &to) {
-    const std::vector<LockChains::Link> chain = chains_.longest();
-    if (chain.size() < 2 || !is_waiting(chain.back().thread))
-      return;
-    const ThreadWait *last = chains_.wait_of(chain.back().thread);
-    const bool is_for_semaphore = last && last->kind == WaitKind::semaphore && !last->has_limit &&
-                                  !last->is_limit_unknown && !locks_.collections.contains(last->object);
-    if (chain.size() == 2 && !is_for_semaphore)
-      return;
-    to.chain_threads = chain.size();
-    to.chain_text =
-        "thread " + text_.short_name(chain[0].thread) + " " + place_of(chain[0].thread) + "; " + behind(chain);
-  }
-
-  void add_of_finalizers(HangFacts &to) {
-    for (const ThreadWait &wait : found_.waits)
-      if (places_.finalizer_thread() == wait.thread)
-        if (const LockObject *lock = locks_.find(wait.object); lock && lock->owner)
-          to.finalizer_lock_holder = owner_of(*lock);
-  }
-
-  // Adds what the end of the process waits for, beyond the words for it.
-  void add_of_exit(const ProcessExit &exit, HangFacts &to) {
-    to.exit_place = place_of(exit.runner);
-    for (const ThreadWait &wait : found_.waits)
-      if (exit.runner == wait.thread) {
-        const LockObject *lock = locks_.find(wait.object);
-        if (lock && lock->owner) {
-          to.exit_lock_holder =
-              exit.caller == lock->owner ? "thread " + text_.short_name(*lock->owner) : owner_of(*lock);
-          if (exit.caller == lock->owner)
-            to.exit_sureness = Sureness::certain;
-        }
-        if (wait.has_limit)
-          to.exit_sureness = Sureness::possible;
-      }
-  }
-
-  // Describes the first of the events that nobody can signal.
-  void add_lost(std::span<const LostSignal> lost, HangFacts &to) {
-    if (lost.empty())
-      return;
-    const LostSignal &first = lost.front();
-    const std::string type = text_.type_name(first.event);
-    to.lost_waiters = first.threads.size();
-    to.lost_others = lost.size() - 1;
-    to.lost_thread = text_.short_name(first.threads.front());
-    to.lost_place = place_of(first.threads.front());
-    to.lost_type = type.substr(type.rfind('.') + 1);
-    to.lost_missing = first.missing;
-  }
-
-  // Returns who has a semaphore, to begin a sentence: "Thread Loader, which sleeps in Shop.Pricing.Load (Cart.cs:41),";
-  // an asynchronous call is named by its method.
-  std::string of_semaphore(const SemaphoreHolder &holder, const Tasks &tasks) {
-    if (holder.thread)
-      return "Thread " + text_.short_name(*holder.thread) + ", which " + place_of(*holder.thread) + ",";
-    const SourceLine line = await_line(dnheap::frame_of(tasks, holder.task), lines_);
-    return method_in_words(holder.method) + line_in_brackets(line);
-  }
-
-  // Returns where the first few threads of a circle stand; empty if no stack shows it.
-  std::string places_in(const DeadlockText::Circle &circle) {
-    constexpr u64 most_places = 4;
-    std::string out;
-    u64 count = 0;
-    for (const WaitingOne &one : circle)
-      if (one.thread && count < most_places) {
-        const WalkedStack stack = runtime_.walk_stack(locks_.threads[*one.thread]);
-        const WaitText wait = wait_of(*one.thread);
-        if (places_.shows_method(stack, wait))
-          out += (count++ ? "; " : "") + std::string(text_.name(*one.thread).empty() ? "thread " : "") +
-                 text_.short_name(*one.thread) + " " + places_.of(stack, wait);
-      }
-    return out;
-  }
-
-private:
-  bool is_waiting(u32 thread) const {
-    return !waits_[thread].text.empty() ||
-           !native_wait_of(runtime_, runtime_.walk_stack(locks_.threads[thread])).empty();
-  }
-
-  // Describes the threads behind the first one: "thread Loader has that lock, and sleeps in Shop.Load".
-  std::string behind(const std::vector<LockChains::Link> &chain) {
-    constexpr u64 most_links = 6;
-    std::string out;
-    for (u64 i = 1; i < std::min<u64>(chain.size(), most_links); ++i)
-      out += fmt::format("{}{}, {} {}", i > 1 ? "; " : "",
-                         link_in_words(chain[i - 1].wait->kind, text_.short_name(chain[i].thread)),
-                         i + 1 == chain.size() ? "and" : "which", place_of(chain[i].thread));
-    return out + (chain.size() > most_links ? "; and so on" : "");
-  }
-
-  std::string place_of(u32 thread) { return places_.of(runtime_.walk_stack(locks_.threads[thread]), wait_of(thread)); }
-
-  std::string owner_of(const LockObject &lock) {
-    return "thread " + text_.short_name(*lock.owner) +
-           (locks_.has_ended(*lock.owner) ? ", which has ended," : ", which " + place_of(*lock.owner) + ",");
-  }
-
-  // Returns the owner; else the known readers, those that do not wait for the lock themselves.
-  static std::vector<u32> holders_of(const LockObject &lock) {
-    if (lock.owner)
-      return {*lock.owner};
-    std::vector<u32> out;
-    std::copy_if(lock.readers.begin(), lock.readers.end(), std::back_inserter(out), [&](u32 reader) {
-      return std::find(lock.waiting.begin(), lock.waiting.end(), reader) == lock.waiting.end();
-    });
-    return out;
-  }
-
-  std::string type_of(const LockObject &lock) const {
-    const std::string type = text_.type_name(lock.object);
-    return lock.kind == LockKind::reader_writer ? type.substr(type.rfind('.') + 1) : type;
-  }
-
-  // Returns the wait, if it is known, with the lock's type or the task's method: "a lock (Shop.Account)", "a task
-  // (Shop.Cart.Pay)".
-  WaitText wait_of(u32 thread) {
-    WaitText out = waits_[thread];
-    auto wait = std::lower_bound(found_.waits.begin(), found_.waits.end(), thread,
-                                 [](const ThreadWait &one, u32 of) { return one.thread < of; });
-    const bool is_known = wait != found_.waits.end() && wait->thread == thread;
-    if (!is_known || (wait + 1 != found_.waits.end() && (wait + 1)->thread == thread)) // it waits for several
-      return out;
-    const std::string more = out.text == "a task" && wait->kind == WaitKind::task   ? text_.task_method(wait->object)
-                             : out.text == "a lock" && wait->kind == WaitKind::lock ? text_.type_name(wait->object)
-                             : wait->kind == WaitKind::semaphore                    ? field_of(wait->object)
-                                                                                    : "";
-    if (!more.empty() && more != "System.Object")
-      out.text += " (" + more + ")";
-    return out;
-  }
-
-  std::string field_of(Address semaphore) const {
-    auto field = found_.fields.find(semaphore);
-    return field != found_.fields.end() ? field->second : "";
-  }
-
-  const Runtime &runtime_;
-  const LockSet &locks_;
-  const ThreadWaits &found_;
-  DeadlockText &text_;
-  const std::span<const WaitText> waits_; // by thread, as `locks` numbers them
-  ThreadPlaces &places_;
-  SourceLines &lines_;
-  const LockChains chains_;
-};
-
 // Names the calls for whose tasks most blocked workers of the pool wait, and where these calls are suspended: "11 of
 // the tasks are calls of Shop.Orders.LoadAsync (Orders.cs:12)".
 std::string tasks_of_workers(const Snapshot &snapshot, const LockSet &locks, const ThreadWaits &waits,
@@ -281,7 +105,7 @@ std::string tasks_of_workers(const Snapshot &snapshot, const LockSet &locks, con
   std::map<AsyncFrame, u64> counts;
   std::set<u32> seen; // a thread may wait for several tasks
   for (const ThreadWait &wait : waits.waits) {
-    const TaskNumber task = wait.kind == WaitKind::task ? tasks.find(wait.object) : no_task;
+    const TaskNumber task = wait.kind == WaitKind::task ? tasks.behind(wait.object) : no_task;
     const u32 state = snapshot.runtime().thread_details(locks.threads[wait.thread]).state.value_or(0);
     if (task != no_task && tasks.is_method(task) && tasks.machine(task) && (state & ThreadDetails::pool_worker) &&
         seen.insert(wait.thread).second)
@@ -295,13 +119,14 @@ std::string tasks_of_workers(const Snapshot &snapshot, const LockSet &locks, con
                      method_in_words(most->first.method), line_in_brackets(await_line(most->first, lines)));
 }
 
-// Returns ". Await …", for circles that have one way out as a rule; else empty.
-std::string advice_for(const DeadlockText::Circle &circle) {
-  if (std::ranges::any_of(circle, [](const WaitingOne &one) { return one.is_for_context && !one.thread; }))
-    return ". Await that task instead: the thread that blocks is the one that is to run it";
-  if (std::ranges::any_of(circle, [](const WaitingOne &one) { return one.is_for_callback && one.thread; }))
-    return circle.size() == 1 ? ". Wait for that outside of the callback, or do not wait"
-                              : ". Wait for the callback's end without the lock that the callback takes";
+// Returns where most of those stand that wait for a semaphore: "Shop.Cart.Pay (Cart.cs:41)"; empty: at several places.
+std::string place_of_crowd(const Standing &standing, u64 crowd, SourceLines &lines) {
+  for (const CallGroup &group : standing.calls)
+    if (group.waits_for == "semaphore" && group.count * 2 > crowd)
+      return method_in_words(group.method) + line_in_brackets(dnheap::line_of(group, lines));
+  for (const ThreadGroup &group : standing.threads)
+    if (group.waits_for == "a semaphore" && group.count * 2 > crowd)
+      return group.method + line_in_brackets(lines.find(group.method_desc, group.ip, !group.is_active).at);
   return "";
 }
 
@@ -330,7 +155,7 @@ std::set<u32> add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<co
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
-  std::optional<LockHolders> holders; // none if the list of threads was read anew, and is another
+  std::optional<StuckThreads> holders; // none if the list of threads was read anew, and is another
   if (locks.threads.size() == wait_texts.size()) {
     holders.emplace(snapshot.runtime(), locks, waits, text, wait_texts, places, lines);
     holders->add_contended(to);
@@ -347,7 +172,7 @@ std::set<u32> add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<co
     if (!to.deadlocks || sureness < best) {
       best = sureness;
       to.deadlock_text = text.brief(circle);
-      to.deadlock_places = holders ? holders->places_in(circle) + advice_for(circle) : "";
+      to.deadlock_places = holders ? holders->places_in(circle, tasks) : "";
       to.deadlock_sureness = sureness;
     }
     ++to.deadlocks;
@@ -484,6 +309,8 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
     standing->calls =
         group_calls(AsyncStacks(*tasks, pool, snapshot.runtime(), snapshot.threads(), snapshot.watch()).stacks(),
                     FrameworkNames(snapshot.assemblies()));
+  if (out.crowd && standing)
+    out.crowd_place = place_of_crowd(*standing, out.crowd, lines);
   return out;
 }
 

@@ -326,19 +326,10 @@ constexpr HangRule hang_rules[] = {
      [](const HangFacts &f) {
        return fmt::format("{} for {}: nobody lets it go.", waiters(f.orphaned_waiters, "thread"), f.orphaned_text);
      }},
-    {"lost_signal", "locks", [](const HangFacts &f) { return f.lost_waiters > 0; },
-     [](const HangFacts &) { return Sureness::probable; },
-     [](const HangFacts &f) {
-       std::string out = f.lost_waiters == 1
-                             ? fmt::format("Thread {} {}", f.lost_thread, f.lost_place)
-                             : fmt::format("{} threads wait for one {}; thread {} {}", count_text(f.lost_waiters),
-                                           f.lost_type, f.lost_thread, f.lost_place);
-       out +=
-           fmt::format(": {}, and nothing else in the process refers to the {}, so nobody can signal it. Perhaps the "
-                       "code that was to do so ended with an exception, or runs only after this wait.",
-                       f.lost_missing.empty() ? "it is not set" : f.lost_missing, f.lost_type);
-       return out + (f.lost_others ? fmt::format(" The same is true of {} more.", count_text(f.lost_others)) : "");
-     }},
+    // Threads behind a deadlock wait, too, but are not the reason.
+    {"lost_signal", "locks",
+     [](const HangFacts &f) { return f.lost_waiters > 0 && !(f.deadlocks && f.has_lost_followers); },
+     [](const HangFacts &) { return Sureness::probable; }, lost_text},
     {"exit_blocked", "threads", [](const HangFacts &f) { return !f.exit_begun.empty(); },
      [](const HangFacts &f) { return f.exit_sureness; },
      [](const HangFacts &f) {
@@ -372,23 +363,28 @@ constexpr HangRule hang_rules[] = {
        return f.crowd_holder.empty() && !f.is_perhaps_signal ? Sureness::probable : Sureness::possible;
      },
      [](const HangFacts &f) {
-       std::string out = fmt::format("{} {} wait for a {}, of which none is free", count_text(f.crowd),
+       std::string out = fmt::format("{} {} wait{} for a {}, of which none is free", count_text(f.crowd),
                                      !f.are_threads ? "calls"
                                      : !f.are_calls ? "threads"
                                                     : "threads and calls",
-                                     f.crowd_text);
+                                     f.crowd_place.empty() ? "" : " in " + f.crowd_place, f.crowd_text);
        if (f.crowds > 1)
          out += fmt::format(", and others for {} more", count_text(f.crowds - 1));
        if (f.crowd_holder.empty())
-         return out + ". Its holder is unknown: perhaps it was not released" +
-                (f.is_perhaps_signal ? ", or it is a signal that nobody has given." : ".");
+         return out + ". Its holder is unknown: perhaps " +
+                (f.is_perhaps_signal
+                     ? "it was not released, or it is a signal that nobody has given."
+                     : "a call that took it left without Release, as with an exception: release it in a "
+                       "finally.");
        return out + fmt::format(". {} probably has it. That is a hang only if this never ends.", f.crowd_holder);
      }},
     // Threads behind a deadlock wait, too, but are not the reason.
     {"lock_contended", "locks", [](const HangFacts &f) { return f.contenders >= least_contenders && !f.deadlocks; },
      [](const HangFacts &f) { return f.is_holder_waiting ? Sureness::probable : Sureness::possible; }, contended_text},
     {"lock_chain", "locks",
-     [](const HangFacts &f) { return f.chain_threads > 0 && !f.deadlocks && f.contenders < least_contenders; },
+     [](const HangFacts &f) {
+       return f.chain_threads > 0 && !f.deadlocks && !f.lost_waiters && f.contenders < least_contenders;
+     },
      [](const HangFacts &) { return Sureness::possible; }, chain_text},
     {"console_blocked", "threads", [](const HangFacts &f) { return f.console_waiters > 0; },
      [](const HangFacts &) { return Sureness::probable; }, console_text},
@@ -440,8 +436,9 @@ std::string nothing_text(const VerdictFacts &f) {
                        "{}{}",
                        bytes_text(f.live), percent(f.holder, f.live), f.holder_text, activity, garbage_text(f),
                        verbs_for_hangs(f));
+  // Whoever looks at a small heap asks what the program does.
   return activity.empty() ? "No memory problem found: " + figures_of_heap(f)
-                          : fmt::format("No memory problem.{} {}", activity, figures_of_heap(f));
+                          : fmt::format("{} {}{}", f.activity, no_memory_problem, figures_of_heap(f));
 }
 
 } // namespace

@@ -33,13 +33,17 @@ struct HangFacts {
   bool are_threads = false, are_calls = false;
   bool is_perhaps_signal = false; // unknown whether the waiting methods release it, so that it may be a signal
   std::string crowd_text, crowd_holder;
+  std::string crowd_place; // where most of them wait: "Shop.Cart.Pay (Cart.cs:41)"; empty: at several places
   u64 crowds = 0; // how many there are
   // Events that nobody can signal any more, although threads wait for them: how many threads wait for the first of
   // them, how many other events there are, and the first in words: where a waiting thread stands ("waits for a
-  // countdown in Shop.Press.Print"), the thread's name, the type, and which signals are missing ("1 of 10 signals is
-  // missing"; empty: the only one).
+  // countdown in Shop.Press.Print"), the thread's name, the type, which signals are missing ("1 of 10 signals is
+  // missing"; empty: the only one), and what kind of object it is.
+  enum class Lost : u8 { event, pulse, semaphore, place, item };
   u64 lost_waiters = 0, lost_others = 0;
   std::string lost_thread, lost_place, lost_type, lost_missing;
+  Lost lost = Lost::event;
+  bool has_lost_followers = false; // threads that wait for these threads refer to it, too
   // The lock with most waiters whose owner, or whose readers, may still release it: how many wait, for which lock, who
   // has or reads it, and where that thread stands.
   u64 contenders = 0;
@@ -146,6 +150,9 @@ struct VerdictFacts {
 // Ends the sentence about who holds most: a table that is as large as it should be looks the same in one dump.
 inline constexpr std::string_view only_growth_matters =
     " That matters only if it grows, which dnheap diff of two dumps shows.";
+
+// Stands before the figures of a heap in which nothing is wrong, behind what the program does.
+inline constexpr std::string_view no_memory_problem = "No memory problem: ";
 
 struct MemoryVerdict {
   std::string rule; // "one_owner", … "nothing": a word for scripts

@@ -214,6 +214,8 @@ std::string DeadlockText::brief(const Circle &circle) {
     out += (!i ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
   if (names.size() > shown)
     out += fmt::format(" and {} more", names.size() - shown);
+  if (circle.size() == 1 && waits_for_an_end(circle.front()))
+    return out + " waits for its own end";
   out += names.size() < 2 ? " waits for itself" : " wait for each other";
   for (u64 i = 0; i < circle.size(); ++i)
     if (const WaitingOne &next = one_after(circle, i); circle[i].is_for_context && next.thread) {

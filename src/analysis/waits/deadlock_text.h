@@ -18,6 +18,10 @@ public:
     return circle[(i + circle.size() - 1) % circle.size()];
   }
   static const WaitingOne &one_after(const Circle &circle, u64 i) { return circle[(i + 1) % circle.size()]; }
+  // True for a thread that waits for the end of a thread.
+  static bool waits_for_an_end(const WaitingOne &one) {
+    return one.thread && !one.waits_for && !one.is_for_finalizers && !one.is_for_callback;
+  }
   // Returns the weakest grounds of its members.
   static Grounds grounds_of(const Circle &circle);
   // True if one of its members waits for a limited time only.

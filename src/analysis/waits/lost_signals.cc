@@ -1,14 +1,20 @@
 #include "analysis/waits/lost_signals.h"
 
 #include "analysis/answer_head.h"
+#include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
 #include "analysis/threads/thread_text.h"
 #include "base/text.h"
 #include "objects/live.h"
 #include "objects/roots.h"
+#include "runtime/facts/thread_details.h"
+#include "runtime/object_1.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <set>
 
 namespace dnheap {
 
@@ -41,47 +47,155 @@ class LostSignalFinder {
 public:
   LostSignalFinder(const Snapshot &snapshot, const LockSet &locks, std::span<const ThreadWait> waits)
       : snapshot_(snapshot), locks_(locks), fields_(snapshot.runtime()) {
-    for (u64 i = 0; i < waits.size(); ++i) {
-      const bool is_one_of_several = (i && waits[i - 1].thread == waits[i].thread) ||
-                                     (i + 1 < waits.size() && waits[i + 1].thread == waits[i].thread);
-      if (!is_one_of_several)
-        add(waits[i]);
+    for (const ThreadWait &wait : waits) {
+      waits_[wait.thread].push_back(&wait);
+      const LockObject *lock = locks.find(wait.object);
+      const bool is_barrier = lock && lock->kind == LockKind::barrier; // its method shows whether it can be canceled
+      if (wait.is_limit_unknown && !is_barrier && !cancelers_.contains(wait.thread))
+        find_cancelers(wait.thread);
     }
+    for (u32 thread = 0; thread < locks.threads.size(); ++thread)
+      if (const Address object = snapshot.runtime().thread_details(locks.threads[thread]).object)
+        thread_objects_.emplace(object, thread);
+    for (const auto &[thread, all] : waits_)
+      if (std::ranges::all_of(all, [&](const ThreadWait *wait) { return is_endless(*wait); })) {
+        asleep_.insert(thread);
+        has_candidates_ |= all.size() == 1 && may_be_lost(*all.front());
+      }
   }
 
   std::vector<LostSignal> find() {
-    if (events_.empty() || !knows_all_roots(snapshot_))
+    if (!has_candidates_ || !knows_all_roots(snapshot_))
       return {};
     LiveMarking marking(snapshot_.index(), snapshot_.references(), snapshot_.threads(), snapshot_.watch());
-    const RootStage others = roots_of_others(marking);
-    marking.mark(others);
+    marking.mark(roots_of_awake(marking));
+    while (wake(marking)) // each round wakes a thread, so there are no more rounds than threads
+      snapshot_.watch().check();
     std::vector<LostSignal> out;
-    for (auto &[object, event] : events_)
-      if (snapshot_.index().is_object(object) && !marking.found(object))
-        out.push_back(std::move(event));
+    for (auto &[object, event] : lost(marking))
+      out.push_back(std::move(event));
     std::ranges::stable_sort(out, std::greater(), [](const LostSignal &one) { return one.threads.size(); });
     return out;
   }
 
 private:
-  void add(const ThreadWait &wait) {
-    const bool may_be_lost = wait.kind == WaitKind::event || wait.kind == WaitKind::wait_handle;
-    const LockObject *lock = may_be_lost && !wait.is_for_any && !wait.is_by_stack ? locks_.find(wait.object) : nullptr;
-    if (!lock || (lock->kind == LockKind::barrier ? !waits_for_all_others(wait.thread)
-                                                  : wait.has_limit || wait.is_limit_unknown))
-      return;
-    std::optional<std::string> missing;
-    if (lock->kind == LockKind::countdown || lock->kind == LockKind::barrier)
-      missing = signals_missing(fields_, *lock);
-    else if (lock->kind == LockKind::event && locks_.threads[wait.thread].managed_id != main_thread)
-      missing = "";
-    if (!missing)
-      return;
-    LostSignal &to = events_[wait.object];
-    to.event = wait.object;
-    to.missing = *missing;
-    to.threads.push_back(wait.thread);
-    waiting_.insert(locks_.threads[wait.thread].os_id.value_or(0));
+  // True for a wait of which it is known that nothing but another thread ends it.
+  bool is_endless(const ThreadWait &wait) const {
+    if (wait.is_by_stack || wait.is_for_callback || !number_of(wait.thread))
+      return false;
+    const LockObject *lock = locks_.find(wait.object);
+    if (lock && lock->kind == LockKind::barrier)
+      return waits_for_all_others(wait.thread);
+    if (wait.has_limit || !wait.object || (wait.is_limit_unknown && !cancelers_.contains(wait.thread)))
+      return false;
+    switch (wait.kind) {
+    case WaitKind::event:
+    case WaitKind::wait_handle:
+    case WaitKind::semaphore: return lock != nullptr;
+    case WaitKind::pulse:
+    case WaitKind::task: return true;
+    case WaitKind::join: return thread_objects_.contains(wait.object);
+    case WaitKind::lock: return lock && lock->owner && !locks_.has_ended(*lock->owner);
+    default: return false;
+    }
+  }
+
+  // True for objects that are named as lost; other waits only follow.
+  bool may_be_lost(const ThreadWait &wait) {
+    const LockObject *lock = locks_.find(wait.object);
+    if (wait.is_for_any)
+      return false;
+    switch (wait.kind) {
+    case WaitKind::pulse: return true;
+    case WaitKind::semaphore: return lock != nullptr;
+    case WaitKind::event:
+    case WaitKind::wait_handle:
+      return lock && (lock->kind == LockKind::event ||
+                      ((lock->kind == LockKind::countdown || lock->kind == LockKind::barrier) &&
+                       signals_missing(fields_, *lock)));
+    default: return false;
+    }
+  }
+
+  bool can_end(const ThreadWait &wait, const LiveMarking &marking) const {
+    if (wait.kind == WaitKind::join)
+      return !asleep_.contains(thread_objects_.at(wait.object));
+    if (wait.kind == WaitKind::lock)
+      return !asleep_.contains(*locks_.find(wait.object)->owner);
+    const auto cancelers = cancelers_.find(wait.thread);
+    if (cancelers != cancelers_.end() &&
+        std::ranges::any_of(cancelers->second, [&](Address source) { return marking.found(source); }))
+      return true;
+    if (held_back_.contains(wait.object)) // a task that runs on a thread that is asleep
+      return false;
+    return !snapshot_.index().is_object(wait.object) || marking.found(wait.object);
+  }
+
+  // Finds the CancellationTokenSources to which the waiting methods refer. A BlockingCollection makes one for each
+  // wait; whoever can cancel the token that the program gave leads to it.
+  void find_cancelers(u32 thread) {
+    const Runtime &runtime = snapshot_.runtime();
+    const WalkedStack stack = runtime.walk_stack(locks_.threads[thread]);
+    const BaseTypes bases(runtime);
+    for (const StackFrame &frame : std::span(stack.frames).first(waits_for(runtime, stack).frames))
+      for (const StackReference &reference : frame.references)
+        if (const Address mt = method_table_of(runtime.memory(), reference.value);
+            mt && runtime.types().object_layout(mt) && bases.derives(mt, "System.Threading.CancellationTokenSource"))
+          cancelers_[thread].push_back(reference.value);
+  }
+
+  // Wakes the threads whose waits can end, and marks what they lead to. Returns false if there was none.
+  bool wake(LiveMarking &marking) {
+    std::set<u64> awake; // by their number in the system
+    RootStage more;
+    for (auto at = asleep_.begin(); at != asleep_.end();) {
+      const std::vector<const ThreadWait *> &all = waits_.at(*at);
+      auto ends = [&](const ThreadWait *wait) { return can_end(*wait, marking); };
+      const bool goes_on = all.front()->is_for_any ? std::ranges::any_of(all, ends) : std::ranges::all_of(all, ends);
+      if (goes_on)
+        awake.insert(number_of(*at));
+      at = goes_on ? asleep_.erase(at) : std::next(at);
+    }
+    if (awake.empty())
+      return false;
+    const RootSet &roots = snapshot_.roots();
+    for (const Root &root : roots.roots)
+      if (const RootThread *of = roots.thread(root); of && of->os_id && awake.contains(*of->os_id)) {
+        if (is_current_task(root) && held_back_.erase(root.object))
+          marking.let_through(root.object);
+        more.objects.push_back(root.object);
+      }
+    marking.mark(more);
+    return true;
+  }
+
+  std::map<Address, LostSignal> lost(const LiveMarking &marking) {
+    std::map<Address, LostSignal> out;
+    std::set<u32> followers = asleep_;
+    for (const u32 thread : asleep_) {
+      const ThreadWait &wait = *waits_.at(thread).front();
+      const bool is_found = !snapshot_.index().is_object(wait.object) || marking.found(wait.object);
+      if (waits_.at(thread).size() > 1 || is_found || !may_be_lost(wait))
+        continue;
+      const LockObject *lock = locks_.find(wait.object);
+      LostSignal &to = out[wait.object];
+      to.event = wait.object;
+      to.kind = wait.kind;
+      if (lock && (lock->kind == LockKind::countdown || lock->kind == LockKind::barrier))
+        to.missing = signals_missing(fields_, *lock).value_or("");
+      to.threads.push_back(thread);
+      followers.erase(thread);
+    }
+    std::erase_if(out, [&](const auto &one) { return is_parked(one.second); });
+    for (auto &[object, event] : out)
+      event.has_followers = !followers.empty();
+    return out;
+  }
+
+  // True for a wait by which programs keep their main thread.
+  bool is_parked(const LostSignal &one) const {
+    const bool is_main = one.threads.size() == 1 && locks_.threads[one.threads.front()].managed_id == main_thread;
+    return is_main && one.missing.empty() && !locks_.collections.contains(one.event);
   }
 
   // A Barrier waits again and again for some seconds, so the records of each wait show a limit. Only its method without
@@ -94,16 +208,25 @@ private:
     });
   }
 
+  u64 number_of(u32 thread) const { return locks_.threads[thread].os_id.value_or(0); }
+
+  bool is_current_task(const Root &root) const {
+    return root.kind == RootKind::thread_static && snapshot_.roots().name(root) == current_task;
+  }
+
   // A waiting thread does not signal what it waits for, nor does the task that it runs.
-  RootStage roots_of_others(LiveMarking &marking) const {
+  RootStage roots_of_awake(LiveMarking &marking) {
     const RootSet &roots = snapshot_.roots();
+    std::set<u64> asleep;
+    for (const u32 thread : asleep_)
+      asleep.insert(number_of(thread));
     RootStage out;
     for (const Root &root : roots.roots) {
       const RootThread *of = roots.thread(root);
-      const bool is_waiters = of && of->os_id && waiting_.contains(*of->os_id);
-      if (!is_waiters)
+      const bool is_asleep = of && of->os_id && asleep.contains(*of->os_id);
+      if (!is_asleep)
         out.objects.push_back(root.object);
-      else if (root.kind == RootKind::thread_static && roots.name(root) == current_task)
+      else if (is_current_task(root) && held_back_.insert(root.object).second)
         marking.hold_back(root.object);
     }
     return out;
@@ -115,8 +238,12 @@ private:
   const Snapshot &snapshot_;
   const LockSet &locks_;
   FieldReader fields_;
-  std::map<Address, LostSignal> events_;
-  std::set<u64> waiting_; // threads by their number in the system
+  std::map<u32, std::vector<const ThreadWait *>> waits_; // by thread
+  std::map<u32, std::vector<Address>> cancelers_;        // by thread
+  std::map<Address, u32> thread_objects_;                // a Thread → its thread
+  std::set<u32> asleep_;                                 // threads that nothing is known to wake
+  std::set<Address> held_back_;                          // tasks that run on these
+  bool has_candidates_ = false;
 };
 
 } // namespace

@@ -109,7 +109,9 @@ private:
         add_managed_wait(thread, locks_.targets->find(object));
       waits_.emplace(thread, first);
       const std::optional<Note> noted = note_of(thread);
-      const std::optional<bool> has_limit = noted ? std::optional(noted->has_limit) : wait_has_limit(runtime, stack);
+      std::optional<bool> has_limit = noted ? std::optional(noted->has_limit) : wait_has_limit(runtime, stack);
+      if (!has_limit && out_.waits.back().kind == WaitKind::join && is_endless_join(runtime, stack))
+        has_limit = false;
       for (u64 i = first; i < out_.waits.size(); ++i) {
         if (out_.waits[i].has_limit) // this is the limit of the wait for the semaphore behind the event; it shows
                                      // nothing about the wait for the event

@@ -16,7 +16,9 @@ TEST(AllClear, AHangBeginsWhereALockIsAwaited) {
   EXPECT_EQ(where_to_begin({}), "");
   Activities all;
   all.list = {doing(Who::calls, 40, "HTTP"), doing(Who::threads, 5, "sleep"), doing(Who::threads, 2, "a semaphore")};
-  EXPECT_EQ(where_to_begin(all), "2 threads wait for a semaphore in Shop.Run; if the program hangs, begin there.");
+  EXPECT_EQ(where_to_begin(all),
+            "2 threads wait for a semaphore in Shop.Run; if the program hangs, begin there. Look at where it is "
+            "released: with an exception that is skipped, unless it is in a finally.");
   all.list.push_back(doing(Who::threads, 1, "a lock"));
   EXPECT_EQ(where_to_begin(all), "1 thread waits for a lock in Shop.Run; if the program hangs, begin there.");
 }
@@ -24,7 +26,27 @@ TEST(AllClear, AHangBeginsWhereALockIsAwaited) {
 TEST(AllClear, WhoWaitsForTimeToPassIsNoReason) {
   Activities all;
   all.list = {doing(Who::calls, 1, "a delay"), doing(Who::calls, 3000, "a timer"), doing(Who::calls, 1, "a socket")};
+  all.list = {doing(Who::calls, 1, "a channel"), doing(Who::threads, 1, "a task")};
+  all.list.back().calls = "Microsoft.Extensions.Hosting.HostingAbstractionsHostExtensions.Run";
   EXPECT_EQ(where_to_begin(all), "");
+}
+
+// Who waits for a thread or for a task is not the reason if what they wait for is known.
+TEST(AllClear, WhoWaitsForOthersIsBehindThem) {
+  Activities all;
+  all.list = {doing(Who::threads, 1, "the end of a thread"), doing(Who::threads, 1, "a task")};
+  EXPECT_EQ(where_to_begin(all), "1 thread waits for a task in Shop.Run; if the program hangs, begin there.");
+  all.list.push_back(doing(Who::calls, 30, "HTTP"));
+  EXPECT_EQ(where_to_begin(all), "30 calls of Shop.Run wait for HTTP; if the program hangs, begin there. Look at the "
+                                 "server that is called; a shorter HttpClient.Timeout, or a CancellationToken, ends "
+                                 "such calls.");
+  all.list.push_back(doing(Who::threads, 3, ""));
+  all.list.back().calls = "System.Collections.Generic.List<System.Int32>.RemoveAt";
+  EXPECT_EQ(where_to_begin(all),
+            "3 threads run in Shop.Run, which calls System.Collections.Generic.List<System.Int32>.RemoveAt; if the "
+            "program hangs or is slow, begin there. It looks at, or moves, one entry after the other: a loop of such "
+            "calls takes time with the square of their number, where a HashSet, a Dictionary or a Queue does not. One "
+            "dump does not show for how long: dnheap sample of the process does.");
 }
 
 TEST(AllClear, ItNamesNothingThatIsWaitedForOrHoldsMuch) {

@@ -34,6 +34,19 @@ TEST(HangTexts, WhereTheWorkersOfAStarvedPoolStand) {
       "Shop.Thumbs.Hash. That is a hang only if no worker ever finishes its work.");
 }
 
+// Fewer than a finding about the lock needs.
+TEST(HangTexts, WhoHasTheLockOfAFewWorkers) {
+  HangFacts f;
+  f.pool = {.workers = 5, .blocked = 5, .waits = {{"a lock", 4}, {"a task", 1}}, .queued = 7};
+  f.contenders = 4, f.contended_text = "System.Object", f.contended_by = "thread .NET TP Worker has";
+  f.holder_place = "waits for a task (Shop.RenderAsync) in Shop.Render";
+  EXPECT_TRUE(first_of(f).text.find("Thread .NET TP Worker has the lock (System.Object) for which 4 threads wait, and "
+                                    "waits for a task (Shop.RenderAsync) in Shop.Render.") != std::string::npos)
+      << first_of(f).text;
+  f.contenders = 1;
+  EXPECT_EQ(first_of(f).text.find(" has the lock"), std::string::npos);
+}
+
 TEST(HangTexts, ThreadsThatWaitOneBehindTheOther) {
   HangFacts f;
   f.chain_threads = 3;

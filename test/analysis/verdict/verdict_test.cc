@@ -37,8 +37,8 @@ TEST(Verdict, WhatItDoesIsSaidWhereNothingIsWrong) {
   VerdictFacts f = healthy();
   f.activity = "4 threads wait for a lock in Shop.Buy; if the program hangs, begin there.";
   EXPECT_EQ(judge(f).front().text,
-            "No memory problem. 4 threads wait for a lock in Shop.Buy; if the program hangs, begin "
-            "there. 60.0 MiB live, 20.0 MiB garbage, 100.0 MiB committed by the GC.");
+            "4 threads wait for a lock in Shop.Buy; if the program hangs, begin there. No memory problem: 60.0 MiB "
+            "live, 20.0 MiB garbage, 100.0 MiB committed by the GC.");
   f.waste = 54 * mib, f.waste_text = "1 × Dictionary<Int64, Guid>, less than a third full, in static Shop.S.map";
   EXPECT_TRUE(judge(f).front().text.starts_with("90 % of live memory (54.0 MiB) is waste: 1 × Dictionary<Int64, Guid>, "
                                                 "less than a third full, in static Shop.S.map. 4 threads wait "))
@@ -451,6 +451,33 @@ TEST(Verdict, ASignalThatNobodyCanGive) {
             "set, and nothing else in the process refers to the CountdownEvent, so nobody can signal it. Perhaps the "
             "code that was to do so ended with an exception, or runs only after this wait. The same is true of 3 "
             "more.");
+  f.deadlocks = 1, f.deadlock_text = "threads A and B wait for each other";
+  EXPECT_EQ(judge_hangs(f).size(), 2u);
+  f.has_lost_followers = true; // those of the deadlock
+  EXPECT_EQ(judge_hangs(f).size(), 1u);
+}
+
+TEST(Verdict, OtherThingsThatNobodyCanGive) {
+  HangFacts f;
+  f.lost_waiters = 3, f.lost_thread = "Packer", f.lost_place = "waits for a pulse (Monitor.Wait) in Shop.Queue.Take";
+  f.lost_type = "Object", f.lost = HangFacts::Lost::pulse, f.has_lost_followers = true;
+  f.chain_threads = 2; // one of its threads, and who waits for it
+  ASSERT_EQ(judge_hangs(f).size(), 1u);
+  EXPECT_EQ(first_hang(f).text,
+            "3 threads wait for a pulse of one Object; thread Packer waits for a pulse (Monitor.Wait) in "
+            "Shop.Queue.Take: only threads that wait behind these refer to the Object, so nobody can pulse it. A pulse "
+            "that comes before the wait is lost: look at the state first, and wait only while it is not as it should "
+            "be (while (…) Monitor.Wait(…)).");
+  f.lost_type = "SemaphoreSlim", f.lost = HangFacts::Lost::semaphore, f.lost_place = "waits for a semaphore";
+  EXPECT_EQ(first_hang(f).text,
+            "3 threads wait for one SemaphoreSlim; thread Packer waits for a semaphore: none is free, and only threads "
+            "that wait behind these refer to the SemaphoreSlim, so nobody can release it. Perhaps a method that took "
+            "it left without Release, as with an exception: release it in a finally.");
+  f.lost_type = "BlockingCollection<Int32>", f.lost = HangFacts::Lost::place, f.has_lost_followers = false;
+  f.lost_waiters = 1, f.lost_place = "waits for a free place in a BlockingCollection";
+  EXPECT_TRUE(first_hang(f).text.find("it is full, and nothing else in the process refers to the "
+                                      "BlockingCollection<Int32>, so nobody can take from it.") != std::string::npos)
+      << first_hang(f).text;
 }
 
 TEST(Verdict, AnEndThatWaits) {
@@ -495,7 +522,14 @@ TEST(Verdict, ACrowdBeforeASemaphore) {
   f.pool = {.workers = 8, .blocked = 8, .waits = {{"a semaphore", 8}}, .queued = 5};
   EXPECT_EQ(first_hang(f).rule, "semaphore_taken"); // what they are blocked for says more
   EXPECT_EQ(first_hang(f).text, "10,000 calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is "
-                                "free. Its holder is unknown: perhaps it was not released.");
+                                "free. Its holder is unknown: perhaps a call that took it left without Release, as "
+                                "with an exception: release it in a "
+                                "finally.");
+  f.crowd_place = "Shop.Pricing.Get (Pricing.cs:12)";
+  EXPECT_TRUE(
+      first_hang(f).text.starts_with("10,000 calls wait in Shop.Pricing.Get (Pricing.cs:12) for a SemaphoreSlim"))
+      << first_hang(f).text;
+  f.crowd_place.clear();
   f.crowd_holder = "Shop.Pricing.Load", f.crowds = 3, f.are_threads = true;
   EXPECT_EQ(first_hang(f).text,
             "10,000 threads and calls wait for a SemaphoreSlim (static Shop.Pricing._gate), of which none is free, and "

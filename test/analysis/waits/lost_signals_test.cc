@@ -10,12 +10,15 @@
 namespace dnheap::test {
 namespace {
 
-constexpr u64 waiter = 1, other = 0; // threads; the waiter is not the main thread
+constexpr u64 waiter = 1, other = 0, third = 2; // threads; the waiter is not the main thread
 
 struct Countdown : LibraryHeap {
   explicit Countdown(const HeapShape &shape) : LibraryHeap(shape) {
+    heap.threads.push_back({});
+    heap.threads.back().os_id = 4711;
     give_stacks(heap);
     const char *threading = "System.Threading";
+    semaphore_type = type(threading, "SemaphoreSlim", 0, 3, {"!m_currentCount", "!m_maxCount"});
     event_type = type(threading, "ManualResetEventSlim", 0, 4, {"m_lock", "!m_combinedState"});
     countdown_type = type(threading, "CountdownEvent", 0, 5, {"!_currentCount", "!_initialCount", "_event"});
     barrier_type =
@@ -30,6 +33,26 @@ struct Countdown : LibraryHeap {
   void push(u64 thread, Address object) {
     const Address at = heap.threads[thread].stack_pointer + 16 * p;
     later.emplace_back(at, object);
+  }
+
+  // Returns the objects that nobody can signal if the threads wait so; stores the first of them.
+  std::vector<Address> lost_of(std::vector<ThreadWait> waits) {
+    heap.target();
+    for (const auto &[at, value] : later)
+      heap.poke(at, value, p);
+    const Snapshot snapshot(heap.target(), {});
+    const LockSet locks = find_locks(snapshot);
+    std::vector<Address> out;
+    for (const LostSignal &one : find_lost_signals(snapshot, locks, waits)) {
+      out.push_back(one.event);
+      first = out.size() == 1 ? one : first;
+    }
+    return out;
+  }
+  static ThreadWait waits(u32 thread, WaitKind kind, Address object) {
+    ThreadWait out;
+    out.thread = thread, out.kind = kind, out.object = object;
+    return out;
   }
 
   // Returns which signals of events are missing if the thread waits for the object.
@@ -51,7 +74,8 @@ struct Countdown : LibraryHeap {
     return out;
   }
 
-  Address event_type, countdown_type, barrier_type, holder_type, event;
+  Address event_type, countdown_type, barrier_type, holder_type, semaphore_type, event;
+  LostSignal first;
   std::vector<std::pair<Address, Address>> later;
 };
 
@@ -108,6 +132,44 @@ TEST(LostSignals, AnEventOfAnotherThreadThanTheMainOne) {
   Countdown s({}), main({});
   EXPECT_EQ(s.lost(s.event), Texts{""});
   EXPECT_EQ(main.lost(main.event, {}, 0), Texts{});
+}
+
+using Objects = std::vector<Address>;
+
+TEST(LostSignals, APulseAndASemaphore) {
+  for (const HeapShape &shape : type_layouts()) {
+    SCOPED_TRACE(name_of(shape));
+    Countdown pulse(shape);
+    const Address gate = pulse.with(pulse.holder_type, {0});
+    EXPECT_EQ(pulse.lost_of({pulse.waits(waiter, WaitKind::pulse, gate), pulse.waits(third, WaitKind::pulse, gate)}),
+              Objects{gate});
+    EXPECT_EQ(pulse.first.kind, WaitKind::pulse);
+    EXPECT_EQ(pulse.first.threads, (std::vector<u32>{waiter, third}));
+    EXPECT_FALSE(pulse.first.has_followers);
+    Countdown held(shape);
+    const Address semaphore = held.with(held.semaphore_type, {0, 4});
+    held.push(other, semaphore);
+    EXPECT_EQ(held.lost_of({held.waits(waiter, WaitKind::semaphore, semaphore)}), Objects{});
+    Countdown alone(shape);
+    const Address taken = alone.with(alone.semaphore_type, {0, 4});
+    EXPECT_EQ(alone.lost_of({alone.waits(waiter, WaitKind::semaphore, taken)}), Objects{taken});
+    EXPECT_EQ(alone.lost_of({alone.waits(other, WaitKind::semaphore, taken)}), Objects{}); // the main thread, parked
+  }
+}
+
+// A thread that waits, too, may go on, and signal then.
+TEST(LostSignals, AWaiterThatGoesOnCanSignalOthers) {
+  Countdown s({});
+  const Address alive = s.event, behind = s.with(s.event_type, {0, 1});
+  s.push(other, alive);
+  s.push(third, behind);
+  const ThreadWait goes_on = s.waits(third, WaitKind::event, alive), waits = s.waits(waiter, WaitKind::event, behind);
+  EXPECT_EQ(s.lost_of({waits, goes_on}), Objects{});
+  Countdown stuck({});
+  const Address lost = stuck.event, also = stuck.with(stuck.event_type, {0, 1});
+  stuck.push(third, also);
+  EXPECT_EQ(stuck.lost_of({stuck.waits(waiter, WaitKind::event, also), stuck.waits(third, WaitKind::event, lost)}),
+            (Objects{lost, also}));
 }
 
 } // namespace

@@ -201,15 +201,19 @@ std::string hang_of(u64 waiting, u32 permits, bool has_holder, bool ends, u64 fa
 }
 
 TEST(Semaphores, ManyBeforeOneAreACrowd) {
-  EXPECT_EQ(hang_of(32, 1, false, false), "32 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
-                                          "unknown: perhaps it was not released.");
+  EXPECT_EQ(hang_of(32, 1, false, false),
+            "32 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
+            "unknown: perhaps a call that took it left without Release, as with an exception: release it in a "
+            "finally.");
   EXPECT_EQ(hang_of(40, 1, true, false), "40 calls wait for a SemaphoreSlim, of which none is free. Shop.Cart.Buy "
                                          "probably has it. That is a hang only if this never ends.");
 }
 
 TEST(Semaphores, AFailedCallExplainsAFewThatWait) {
-  EXPECT_EQ(hang_of(2, 1, false, false, 1), "2 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
-                                            "unknown: perhaps it was not released.");
+  EXPECT_EQ(hang_of(2, 1, false, false, 1),
+            "2 calls wait for a SemaphoreSlim, of which none is free. Its holder is "
+            "unknown: perhaps a call that took it left without Release, as with an exception: release it in a "
+            "finally.");
   EXPECT_EQ(hang_of(2, 1, true, false, 1), ""); // somebody has it
   EXPECT_EQ(hang_of(2, 0x7fffffff, false, false, 1), "");
 }

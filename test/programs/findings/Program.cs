@@ -673,6 +673,10 @@ namespace Shop
                 "lost_signal" => () => Signals.Countdown(isHealthy ? kept : null),
                 "lost_signal:barrier" => () => Signals.Colors(isHealthy ? kept : null),
                 "lost_signal:event" => () => Signals.Ink(isHealthy ? kept : null),
+                "lost_signal:pulse" or "lost_signal:semaphore" or "lost_signal:place" =>
+                    () => Signals.Docks(isHealthy ? kept : null, arguments[0].Split(':')[1]),
+                "deadlock:itself" => () => Signals.Self(isHealthy),
+                "deadlock:reentrant" => () => kept.Add(new Safe(isHealthy).CloseAsync()),
                 "failed_calls" => () => Signals.Failed(kept, isHealthy),
                 "root_scope" => RootScope,
                 "open_scopes" => OpenScopes,

@@ -46,6 +46,56 @@ namespace Shop
         }
     }
 
+    // Threads that wait for what nobody gives any more: a pulse, a permit, a place.
+    sealed class Dock
+    {
+        readonly object bell = new();
+        readonly SemaphoreSlim cranes = new(2);
+        readonly BlockingCollection<string> quay = new(3);
+        public void AwaitBell()
+        {
+            lock (bell)
+                Monitor.Wait(bell);
+        }
+        // The third and all others wait.
+        public void Lift()
+        {
+            cranes.Wait();
+            if (quay.Count > 100)
+                cranes.Release();
+        }
+        public void Unload()
+        {
+            for (; ; )
+                quay.Add("box"); // Unload
+        }
+    }
+
+    // Takes its own semaphore twice, unless a call need not.
+    sealed class Safe
+    {
+        readonly SemaphoreSlim key = new(1, 1);
+        readonly bool isHealthy;
+        public Safe(bool isHealthy) => this.isHealthy = isHealthy;
+        public async Task CloseAsync()
+        {
+            await key.WaitAsync();
+            try
+            {
+                await (isHealthy ? Signals.Never.Task : CountAsync()); // Close
+            }
+            finally
+            {
+                key.Release();
+            }
+        }
+        public async Task CountAsync()
+        {
+            await key.WaitAsync(); // Count
+            key.Release();
+        }
+    }
+
     static class Signals
     {
         public static readonly TaskCompletionSource Never = new();
@@ -86,6 +136,46 @@ namespace Shop
             Press press = Make(kept);
             Start("Drier", 0, _ => press.AwaitInk());
         }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static void Docks(List<object> kept, string way)
+        {
+            var dock = new Dock();
+            kept?.Add(dock);
+            var threads = new List<Thread>();
+            for (int i = 0; i < (way == "place" ? 1 : 4); ++i)
+                threads.Add(Start("Docker", i, _ => Work(dock, way)));
+            Start("Foreman", 0, _ => threads[^1].Join()); // leads to the dock, too, but only waits
+        }
+
+        static void Work(Dock dock, string way)
+        {
+            if (way == "pulse")
+                dock.AwaitBell();
+            else if (way == "place")
+                dock.Unload();
+            else
+                dock.Lift();
+        }
+
+        // A thread that stops the thread on which it runs; healthy: another one.
+        public static void Self(bool isHealthy)
+        {
+            Thread worker = null;
+            var begun = new ManualResetEventSlim();
+            worker = new Thread(() =>
+            {
+                begun.Wait();
+                Stop(worker); // Self
+            }) { IsBackground = true, Name = "Stopper" };
+            worker.Start();
+            if (isHealthy)
+                worker = Start("Sleeper", 0, _ => Thread.Sleep(Timeout.Infinite));
+            begun.Set();
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        static void Stop(Thread worker) => worker.Join(); // Stop
 
         static Press Make(List<object> kept)
         {

@@ -3,6 +3,7 @@
 #include "analysis/threads/thread_objects.h"
 
 #include <algorithm>
+#include <span>
 
 namespace dnheap {
 
@@ -17,6 +18,13 @@ JoinWaits::JoinWaits(const Runtime &runtime, std::span<const ThreadData> threads
     : runtime_(runtime), threads_(threads_by_object(runtime, threads)) {
   // A wait for a thread that has ended is over.
   std::erase_if(threads_, [&](const auto &one) { return threads[one.second].os_id.value_or(0) == 0; });
+}
+
+bool is_endless_join(const Runtime &runtime, const WalkedStack &stack) {
+  return std::ranges::any_of(std::span(stack.frames).first(std::min<u64>(stack.frames.size(), frames_looked_for_joins)),
+                             [&](const StackFrame &frame) {
+                               return frame.method_desc && runtime.method_text(frame.method_desc).name == endless_join;
+                             });
 }
 
 // The frames further out may refer to other threads, for example to those that are joined next.
@@ -37,16 +45,17 @@ std::optional<JoinWait> JoinWaits::find(u32 index, const WalkedStack &stack, con
       const auto joined = threads_.find(reference.value);
       if (joined == threads_.end())
         continue;
-      if (joined->second == index || (out && out->joined != joined->second))
-        return std::nullopt;
       const bool is_by_stack = !reference.certain || !stack.are_references_known;
+      // Its own Thread may be near.
+      if ((joined->second == index && is_by_stack) || (out && out->joined != joined->second))
+        return std::nullopt;
       out = JoinWait{reference.value, joined->second, is_by_stack && (!out || out->is_by_stack), false};
     }
   }
   if (!has_join)
     return std::nullopt;
   if (out)
-    out->is_limit_unknown = !is_endless;
+    out->is_limit_unknown = !is_endless || out->joined == index;
   return out;
 }
 

@@ -89,6 +89,16 @@ TEST(JoinWaits, ATimeLimitIsUnknown) {
   EXPECT_TRUE(found->is_limit_unknown);
 }
 
+TEST(JoinWaits, AJoinWithoutATimeLimit) {
+  HeapBuilder heap({.net = Net::net10});
+  Joining of(heap);
+  WalkedStack stack;
+  stack.frames = {of.frame(join_with_time, {}), of.frame(join, {}), of.frame(run, {})};
+  EXPECT_TRUE(is_endless_join(of.joining, stack));
+  stack.frames = {of.frame(join_with_time, {}), of.frame(run, {})};
+  EXPECT_FALSE(is_endless_join(of.joining, stack));
+}
+
 TEST(JoinWaits, WordsOfAStackMayBeLeftOver) {
   HeapBuilder heap({.net = Net::net10});
   Joining of(heap);
@@ -98,11 +108,23 @@ TEST(JoinWaits, WordsOfAStackMayBeLeftOver) {
   EXPECT_TRUE(found->is_by_stack);
 }
 
+// A certain reference only: words of its own Thread lie on any stack.
+TEST(JoinWaits, AThreadThatWaitsForItself) {
+  HeapBuilder heap({.net = Net::net10});
+  Joining of(heap);
+  const std::optional<JoinWait> found = of.find({of.frame(join, {of.object(0)})});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->joined, 0u);
+  EXPECT_TRUE(found->is_limit_unknown);
+  EXPECT_FALSE(of.find({of.frame(join, {of.object(0), of.object(1)})}));
+  of.are_references_known = false;
+  EXPECT_FALSE(of.find({of.frame(join, {of.object(0)})}));
+}
+
 TEST(JoinWaits, NothingWhereItIsNotClear) {
   HeapBuilder heap({.net = Net::net10});
   Joining of(heap);
   EXPECT_FALSE(of.find({of.frame(join, {of.object(1), of.object(2)})}));      // two threads
-  EXPECT_FALSE(of.find({of.frame(join, {of.object(0)})}));                    // itself
   EXPECT_FALSE(of.find({of.frame(join, {}), of.frame(run, {of.object(1)})})); // only its caller has one
   EXPECT_FALSE(of.find({of.frame(run, {of.object(1)})}));                     // no Join
   EXPECT_FALSE(of.find({of.frame(join, {of.object(1)})}, "a lock"));          // another wait
