@@ -94,6 +94,28 @@ TEST(ContextQueues, NothingWhereNoDelegateContinuesIt) {
   EXPECT_TRUE(s.find({s.with(s.screen, s.call), 0}).empty());
 }
 
+// .NET 11: a call that the runtime suspended is queued as its task, and the call itself has the context in it.
+TEST(ContextQueues, ACallThatTheRuntimeSuspended) {
+  Screens s({.net = Net::net11});
+  const u64 p = s.p;
+  const Address call_type = s.heap.continuation_type(2 * p, {0});
+  const u32 helpers = s.rid("System.Runtime.CompilerServices", "AsyncHelpers");
+  const Address task_type =
+      s.heap.method_table({.base_size = s.size(5),
+                           .rid = s.heap.app().metadata.nested(helpers, "RuntimeAsyncTask<Int32>"),
+                           .parent = s.task});
+  s.heap.fields(task_type, {s.field("m_stateObject", ElementType::Object, 2 * p)});
+  const Address task = s.of_type(task_type, waiting), screen = s.with(s.screen, task);
+  s.call = s.old.object(call_type);
+  s.old.store(task + 3 * p, s.call, p);
+  s.old.store(s.call + 2 * p, 0x5000, p); // where it resumes: leads nowhere
+  s.old.store(s.call + 3 * p + 8, screen, p);
+  const std::map<TaskNumber, QueuedStep> found = s.find({screen, 0});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.begin()->first, s.number);
+  EXPECT_EQ(found.begin()->second.context, screen);
+}
+
 // That type queues on the thread pool.
 TEST(ContextQueues, NothingForTheContextOfThePool) {
   Screens s({.net = Net::net10});
