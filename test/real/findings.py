@@ -67,15 +67,17 @@ WAYS = {
     "lost_signal:pulse": ("probable", None, ["4 threads wait for a pulse of one Object; thread Docker waits for a pulse (Monitor.Wait) in Shop.Dock.AwaitBell "
                                              f"{signals('Monitor.Wait(bell)')}: only threads that wait behind these refer to the Object, so nobody can pulse it. "
                                              "A pulse that comes before the wait is lost"]),
-    "lost_signal:semaphore": ("probable", None, ["2 threads wait for one SemaphoreSlim; thread Docker waits for a semaphore (Shop.Dock.cranes) in Shop.Dock.Lift "
+    "lost_signal:semaphore": ("probable", None, ["2 threads wait for one SemaphoreSlim; thread Docker waits for a semaphore in Shop.Dock.Lift "
                                                  f"{signals('cranes.Wait();')}: none is free, and only threads that wait behind these refer to the SemaphoreSlim, "
                                                  "so nobody can release it."]),
     "lost_signal:place": ("probable", None, [f"Thread Docker waits for a free place in a BlockingCollection in Shop.Dock.Unload {signals('// Unload')}: it is full, and only "
                                              "threads that wait behind these refer to the BlockingCollection<System.String>, so nobody can take from it."]),
-    "deadlock:itself": ("probable", None, [f"Probably a deadlock: thread Stopper waits for its own end. Stopper waits for the end of a thread in Shop.Signals.Stop {signals('// Stop')}. "
+    "deadlock:itself": ("certain", None, [f"Deadlock: thread Stopper waits for its own end. Stopper waits for the end of a thread in Shop.Signals.Stop {signals('// Stop')}. "
                                            "Do not join a thread in a method that may run on it."]),
-    "deadlock:reentrant": ("probable", None, ["Probably a deadlock: async Shop.Safe.CloseAsync and Shop.Safe.CountAsync wait for each other. Shop.Safe.CountAsync "
-                                              f"{signals('// Count')} waits for a SemaphoreSlim (Shop.Safe.key), which Shop.Safe.CloseAsync {signals('// Close')} has taken. "
+    "deadlock:order": ("certain", None, ["Deadlock: threads Left and Right wait for each other. Left waits for a lock in Shop.Signals.Both "
+                                         f"{signals('// Both')}; Right waits for a lock in Shop.Signals.Both {signals('// Both')}. Take these locks in the same order everywhere."]),
+    "deadlock:reentrant": ("possible", None, ["Perhaps a deadlock: async Shop.Safe.CloseAsync and Shop.Safe.CountAsync wait for each other. Shop.Safe.CountAsync "
+                                              f"{signals('// Count')} waits for a SemaphoreSlim (Shop.Safe.key), which Shop.Safe.CloseAsync {signals('// Close')} seems to have taken. "
                                               "A SemaphoreSlim is not reentrant"]),
     "failed_calls": ("possible", 1, ["1 call failed with System.InvalidOperationException in Shop.Ramp.BringAsync, and nobody looked at the exception, while 2 threads wait for an item in "
                                      "a BlockingCollection in Shop.Ramp.Load, in the same class: perhaps for what the failed call was to do."]),

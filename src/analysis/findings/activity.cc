@@ -103,7 +103,7 @@ Activities find_activities(const Snapshot &snapshot, const Standing &standing, S
   for (const ThreadGroup &group : standing.threads)
     all.push_back({{.who = Activity::Who::threads,
                     .count = group.count,
-                    .waits_for = group.waits_for,
+                    .waits_for = group.waits_for + (group.detail.empty() ? "" : " (" + group.detail + ")"),
                     .method = group.method,
                     .calls = group.calls,
                     .is_in_native = group.is_in_native,

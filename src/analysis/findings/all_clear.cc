@@ -118,15 +118,22 @@ std::string in_a_row(const std::vector<std::string_view> &names) {
 } // namespace
 
 std::string where_to_begin(const Activities &activities) {
-  const Activity *best = nullptr;
-  for (const Activity &one : activities.list)
+  const Activity *best = nullptr, *call = nullptr;
+  for (const Activity &one : activities.list) {
     if (!is_idle(one) && (!best || rank_of(one) < rank_of(*best)))
       best = &one;
+    if (one.who == Activity::Who::calls && !one.method.empty() && (!call || rank_of(one) < rank_of(*call)))
+      call = &one;
+  }
   if (!best)
     return "";
   const bool runs = best->who == Activity::Who::threads && best->waits_for.empty();
-  const std::string_view hint = hang_hint(best->waits_for, best->calls);
-  return fmt::format("{} {}; if the program {}, begin there.{}{}{}", best->figures(), best->text(),
+  // Who waits for a task waits for a call, as a rule: for one that waits for time to pass, too.
+  const bool is_behind_call = call && best->who == Activity::Who::threads && best->waits_for == "a task";
+  const std::string_view hint =
+      is_behind_call ? hang_hint(call->waits_for, "") : hang_hint(best->waits_for, best->calls);
+  return fmt::format("{} {}{}; if the program {}, begin there.{}{}{}", best->figures(), best->text(),
+                     is_behind_call ? fmt::format(", and {} {}", call->figures(), call->text()) : "",
                      runs ? "hangs or is slow" : "hangs", hint.empty() ? "" : " ", hint,
                      runs ? " One dump does not show for how long: dnheap sample of the process does." : "");
 }

@@ -140,8 +140,8 @@ void ThreadPlaces::add_to_groups(u32 thread, const WalkedStack &stack, const Wai
     return;
   ThreadGroup &group = groups_[key];
   if (!group.count++)
-    group = {waits_for,       place.method,           place.calls,  1, place.frame->method_desc,
-             place.frame->ip, place.frame->is_active, is_in_native, {}};
+    group = {waits_for,       place.method,           place.calls,  1,  place.frame->method_desc,
+             place.frame->ip, place.frame->is_active, is_in_native, {}, {}};
   if (group.threads.size() < most_of_a_group)
     group.threads.push_back(thread);
 }

@@ -26,6 +26,7 @@ struct ThreadGroup {
   bool is_active = false;
   bool is_in_native = false; // the program's method, or .NET's for it, called native code that is no known wait
   std::vector<u32> threads;  // their indices in the list of threads, of many only the first
+  std::string detail = {};   // which semaphore they wait for: "static Shop.Pool.free, 0 of 10 free"; empty: unknown
 };
 
 // Returns what a thread waits for in native code, where no method shows it: "data of a socket", "a connection". Empty:

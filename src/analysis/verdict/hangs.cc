@@ -130,13 +130,39 @@ std::string place_of_crowd(const Standing &standing, u64 crowd, SourceLines &lin
   return "";
 }
 
-// Returns the threads that wait for a Mutex: methods show a wait handle only.
-std::set<u32> waiting_for_mutex(const ThreadWaits &waits) {
-  std::set<u32> out;
-  for (const ThreadWait &wait : waits.waits)
+// What methods do not show of waits: which threads wait for a Mutex, and for which semaphore ("static Shop.Pool.free, 0
+// of 10 free"), by thread.
+struct WaitDetails {
+  std::set<u32> for_mutex;
+  std::map<u32, std::string> semaphores;
+};
+WaitDetails details_of(const LockSet &locks, const ThreadWaits &waits) {
+  WaitDetails out;
+  for (const ThreadWait &wait : waits.waits) {
     if (wait.kind == WaitKind::mutex)
-      out.insert(wait.thread);
+      out.for_mutex.insert(wait.thread);
+    const LockObject *lock = wait.kind == WaitKind::semaphore ? locks.find(wait.object) : nullptr;
+    if (!lock || locks.collections.contains(wait.object))
+      continue;
+    auto field = waits.fields.find(wait.object);
+    const std::string state = lock->permits ? fmt::format("0 of {} free", count_text(lock->permits)) : "";
+    std::string &to = out.semaphores[wait.thread];
+    to = field != waits.fields.end() ? field->second : "";
+    to += to.empty() || state.empty() ? state : ", " + state;
+  }
   return out;
+}
+
+// Names the semaphore for which groups of threads wait.
+void name_semaphores(const std::map<u32, std::string> &semaphores, std::vector<ThreadGroup> &groups) {
+  for (ThreadGroup &group : groups) {
+    auto first = group.threads.empty() ? semaphores.end() : semaphores.find(group.threads.front());
+    if (first != semaphores.end() && std::ranges::all_of(group.threads, [&](u32 thread) {
+          auto one = semaphores.find(thread);
+          return one != semaphores.end() && one->second == first->second;
+        }))
+      group.detail = first->second;
+  }
 }
 
 // Names the Mutex for which groups of threads wait.
@@ -148,10 +174,9 @@ void name_mutexes(const Target &target, const std::set<u32> &threads, std::vecto
       group.waits_for = name.empty() ? "a Mutex" : "a Mutex (the only named one here is " + name + ")";
 }
 
-// Returns the threads that wait for a Mutex.
-std::set<u32> add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitText> wait_texts,
-                            ThreadPlaces &places, SourceLines &lines, const std::optional<ProcessExit> &exit,
-                            HangFacts &to) {
+WaitDetails add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<const WaitText> wait_texts,
+                          ThreadPlaces &places, SourceLines &lines, const std::optional<ProcessExit> &exit,
+                          HangFacts &to) {
   LockSet locks = find_locks(snapshot);
   const ThreadWaits waits = find_waits(snapshot, locks, tasks);
   DeadlockText text(snapshot.runtime(), tasks, locks);
@@ -199,7 +224,7 @@ std::set<u32> add_deadlocks(const Snapshot &snapshot, Tasks &tasks, std::span<co
         to.orphaned_text = fmt::format("{}, which managed thread {} had when it ended", text.object(lock.object),
                                        locks.threads[*lock.owner].managed_id.value_or(0));
     }
-  return holders ? waiting_for_mutex(waits) : std::set<u32>();
+  return holders ? details_of(locks, waits) : WaitDetails();
 }
 
 // A queue that is full is enough, as it holds thousands of messages; the lock of Console.Out is usually held for short
@@ -285,9 +310,9 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
   std::optional<Tasks> tasks;
   if (looks_for_deadlocks || lists_calls)
     tasks.emplace(snapshot);
-  std::set<u32> for_mutex;
+  WaitDetails details;
   if (looks_for_deadlocks)
-    for_mutex = add_deadlocks(snapshot, *tasks, waits, places, lines, exit, out);
+    details = add_deadlocks(snapshot, *tasks, waits, places, lines, exit, out);
   add_console(snapshot, threads, waits, places, out);
   out.pool = find_pool_stands(snapshot.runtime(), threads, waits);
   const bool is_pool_busy = out.pool.workers && !out.pool.idle;
@@ -302,7 +327,8 @@ HangFacts find_hangs(const Snapshot &snapshot, SourceLines &lines, Standing *sta
   }
   if (standing) {
     standing->threads = places.groups();
-    name_mutexes(snapshot.target(), for_mutex, standing->threads);
+    name_mutexes(snapshot.target(), details.for_mutex, standing->threads);
+    name_semaphores(details.semaphores, standing->threads);
     name_native_places(snapshot, threads, standing->threads);
   }
   if (lists_calls)

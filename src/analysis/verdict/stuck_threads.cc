@@ -22,12 +22,24 @@ std::string_view advice_for(const DeadlockText::Circle &circle, const LockSet &l
                               : "Wait for the callback's end without the lock that the callback takes";
   if (circle.size() == 1 && DeadlockText::waits_for_an_end(circle.front()))
     return "Do not join a thread in a method that may run on it";
-  const bool are_calls = std::ranges::none_of(circle, [](const WaitingOne &one) { return one.thread.has_value(); });
-  const auto takes =
-      std::ranges::count_if(circle, [&](const WaitingOne &one) { return locks.find(one.waits_for) != nullptr; });
-  return are_calls && takes == 1 ? "A SemaphoreSlim is not reentrant: inside of it, call a method that does not take "
-                                   "it again"
-                                 : "";
+  if (std::ranges::any_of(circle, [&](const WaitingOne &one) { return locks.constructed.contains(one.waits_for); }))
+    return "Do not wait for other threads in a static constructor: they wait for its end";
+  const auto threads = std::ranges::count_if(circle, [](const WaitingOne &one) { return one.thread.has_value(); });
+  const auto takes = std::ranges::count_if(circle, [&](const WaitingOne &one) {
+    return locks.find(one.waits_for) && !locks.collections.contains(one.waits_for);
+  });
+  const auto all = static_cast<std::ptrdiff_t>(circle.size());
+  if (threads == all && takes == all && all > 1)
+    return "Take these locks in the same order everywhere";
+  const bool is_for_task = std::ranges::any_of(
+      circle, [&](const WaitingOne &one) { return one.thread && one.waits_for && !locks.find(one.waits_for); });
+  if (is_for_task && takes > 0)
+    return "Do not wait for a task inside of a lock that the task takes";
+  if (takes > 0 && std::ranges::any_of(circle, DeadlockText::waits_for_an_end))
+    return "Do not wait for the end of a thread inside of a lock that the thread takes";
+  return !threads && takes == 1 ? "A SemaphoreSlim is not reentrant: inside of it, call a method that does not take it "
+                                  "again"
+                                : "";
 }
 
 } // namespace
@@ -151,7 +163,8 @@ std::string StuckThreads::call_of(const DeadlockText::Circle &circle, u64 i, con
   std::string out = fmt::format("{}{} waits for a SemaphoreSlim{}", method, line_of(one.task),
                                 field.empty() ? "" : " (" + field + ")");
   if (const std::string holder = next.task ? text_.task_method(next.task) : ""; !holder.empty())
-    out += fmt::format(", which {}{} has taken", holder, next.task == one.task ? "" : line_of(next.task));
+    out += fmt::format(", which {}{} {}", holder, next.task == one.task ? "" : line_of(next.task),
+                       one.grounds > Grounds::passed_wait ? "seems to have taken" : "has taken");
   return out;
 }
 

@@ -186,7 +186,14 @@ private:
       to.threads.push_back(thread);
       followers.erase(thread);
     }
-    std::erase_if(out, [&](const auto &one) { return is_parked(one.second); });
+    // Workers wait for their next work so; if nobody waits for them, they are only left over.
+    auto is_left_over = [&](const LostSignal &one) {
+      const auto part = locks_.collections.find(one.event);
+      const bool is_for_work =
+          one.kind == WaitKind::pulse || (part != locks_.collections.end() && !part->second.is_for_place);
+      return is_for_work && followers.empty();
+    };
+    std::erase_if(out, [&](const auto &one) { return is_parked(one.second) || is_left_over(one.second); });
     for (auto &[object, event] : out)
       event.has_followers = !followers.empty();
     return out;

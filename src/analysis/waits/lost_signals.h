@@ -24,7 +24,7 @@ struct LostSignal {
 
 // Returns those with most waiters first. Empty if part of the roots is unknown, since somebody may lead to each event
 // then. Leaves out a main thread that waits alone for an event, a semaphore or a pulse: programs park their main thread
-// in this way.
+// in this way; and workers that wait for work, for a pulse or an item, unless somebody waits for them.
 std::vector<LostSignal> find_lost_signals(const Snapshot &snapshot, const LockSet &locks,
                                           std::span<const ThreadWait> waits);
 

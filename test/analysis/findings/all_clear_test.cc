@@ -36,6 +36,10 @@ TEST(AllClear, WhoWaitsForOthersIsBehindThem) {
   Activities all;
   all.list = {doing(Who::threads, 1, "the end of a thread"), doing(Who::threads, 1, "a task")};
   EXPECT_EQ(where_to_begin(all), "1 thread waits for a task in Shop.Run; if the program hangs, begin there.");
+  all.list.push_back(doing(Who::calls, 1, "a delay"));
+  EXPECT_EQ(where_to_begin(all),
+            "1 thread waits for a task in Shop.Run, and 1 call of Shop.Run waits for a delay; if the "
+            "program hangs, begin there.");
   all.list.push_back(doing(Who::calls, 30, "HTTP"));
   EXPECT_EQ(where_to_begin(all), "30 calls of Shop.Run wait for HTTP; if the program hangs, begin there. Look at the "
                                  "server that is called; a shorter HttpClient.Timeout, or a CancellationToken, ends "

@@ -140,12 +140,14 @@ TEST(LostSignals, APulseAndASemaphore) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));
     Countdown pulse(shape);
-    const Address gate = pulse.with(pulse.holder_type, {0});
-    EXPECT_EQ(pulse.lost_of({pulse.waits(waiter, WaitKind::pulse, gate), pulse.waits(third, WaitKind::pulse, gate)}),
-              Objects{gate});
+    const Address gate = pulse.with(pulse.holder_type, {0}), task = pulse.with(pulse.holder_type, {0});
+    const ThreadWait first = pulse.waits(waiter, WaitKind::pulse, gate),
+                     second = pulse.waits(third, WaitKind::pulse, gate);
+    EXPECT_EQ(pulse.lost_of({first, second}), Objects{}); // workers, for whom nobody waits
+    EXPECT_EQ(pulse.lost_of({pulse.waits(other, WaitKind::task, task), first, second}), Objects{gate});
     EXPECT_EQ(pulse.first.kind, WaitKind::pulse);
     EXPECT_EQ(pulse.first.threads, (std::vector<u32>{waiter, third}));
-    EXPECT_FALSE(pulse.first.has_followers);
+    EXPECT_TRUE(pulse.first.has_followers);
     Countdown held(shape);
     const Address semaphore = held.with(held.semaphore_type, {0, 4});
     held.push(other, semaphore);

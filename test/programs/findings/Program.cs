@@ -676,6 +676,7 @@ namespace Shop
                 "lost_signal:pulse" or "lost_signal:semaphore" or "lost_signal:place" =>
                     () => Signals.Docks(isHealthy ? kept : null, arguments[0].Split(':')[1]),
                 "deadlock:itself" => () => Signals.Self(isHealthy),
+                "deadlock:order" => () => Signals.Order(isHealthy),
                 "deadlock:reentrant" => () => kept.Add(new Safe(isHealthy).CloseAsync()),
                 "failed_calls" => () => Signals.Failed(kept, isHealthy),
                 "root_scope" => RootScope,

@@ -174,6 +174,25 @@ namespace Shop
             begun.Set();
         }
 
+        // Healthy: both take the same one first, and the second thread waits for the first, which only sleeps.
+        public static void Order(bool isHealthy)
+        {
+            object left = new(), right = new();
+            var both = new Barrier(isHealthy ? 1 : 2);
+            Start("Left", 0, _ => Both(left, right, both));
+            Start("Right", 0, _ => Both(isHealthy ? left : right, isHealthy ? right : left, both));
+        }
+
+        static void Both(object first, object second, Barrier both)
+        {
+            lock (first)
+            {
+                both.SignalAndWait();
+                lock (second) // Both
+                    Thread.Sleep(Timeout.Infinite);
+            }
+        }
+
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void Stop(Thread worker) => worker.Join(); // Stop
 

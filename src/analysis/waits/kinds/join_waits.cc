@@ -46,7 +46,8 @@ std::optional<JoinWait> JoinWaits::find(u32 index, const WalkedStack &stack, con
       if (joined == threads_.end())
         continue;
       const bool is_by_stack = !reference.certain || !stack.are_references_known;
-      // Its own Thread may be near.
+      // Words of its own Thread are near; what it joins lives through the call, so nothing else lives in a join of
+      // itself.
       if ((joined->second == index && is_by_stack) || (out && out->joined != joined->second))
         return std::nullopt;
       out = JoinWait{reference.value, joined->second, is_by_stack && (!out || out->is_by_stack), false};
@@ -55,7 +56,7 @@ std::optional<JoinWait> JoinWaits::find(u32 index, const WalkedStack &stack, con
   if (!has_join)
     return std::nullopt;
   if (out)
-    out->is_limit_unknown = !is_endless || out->joined == index;
+    out->is_limit_unknown = !is_endless;
   return out;
 }
 

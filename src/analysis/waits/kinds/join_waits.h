@@ -17,7 +17,7 @@ struct JoinWait {
   Address object = 0;            // the Thread whose end is waited for
   u32 joined = 0;                // its index in the list of threads
   bool is_by_stack = false;      // the reference is a word that may be left over
-  bool is_limit_unknown = false; // the wait may have a time limit, or may be for another thread than for itself
+  bool is_limit_unknown = false; // the wait may have a time limit
 };
 
 // True if the thread is in the Thread.Join that has no time limit.

@@ -115,7 +115,6 @@ TEST(JoinWaits, AThreadThatWaitsForItself) {
   const std::optional<JoinWait> found = of.find({of.frame(join, {of.object(0)})});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->joined, 0u);
-  EXPECT_TRUE(found->is_limit_unknown);
   EXPECT_FALSE(of.find({of.frame(join, {of.object(0), of.object(1)})}));
   of.are_references_known = false;
   EXPECT_FALSE(of.find({of.frame(join, {of.object(0)})}));
