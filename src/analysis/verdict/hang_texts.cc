@@ -83,10 +83,11 @@ std::string pool_text(const HangFacts &f) {
 }
 
 std::string contended_text(const HangFacts &f) {
-  return fmt::format("{} thread{} for a lock ({}) that {}, which {}{}. They go on when {}.", count_text(f.contenders),
-                     f.contenders == 1 ? " waits" : "s wait", f.contended_text, f.contended_by, f.holder_place,
-                     f.contended_behind.empty() ? "" : "; " + f.contended_behind,
-                     f.contended_behind.empty() ? "it lets go" : "the last of these does");
+  return fmt::format(
+      "{} thread{} for a lock ({}) that {}, which {}{}. They go on when {}. Keep what takes long out of the lock.",
+      count_text(f.contenders), f.contenders == 1 ? " waits" : "s wait", f.contended_text, f.contended_by,
+      f.holder_place, f.contended_behind.empty() ? "" : "; " + f.contended_behind,
+      f.contended_behind.empty() ? "it lets go" : "the last of these does");
 }
 
 std::string chain_text(const HangFacts &f) {

@@ -64,7 +64,8 @@ TEST(HangTexts, ThreadsThatWaitOneBehindTheOther) {
   EXPECT_EQ(
       first_of(f).text,
       "9 threads wait for a lock (System.Object) that thread B has, which waits for a lock in Shop.Price; thread C "
-      "has that lock, and sleeps in Shop.Load. They go on when the last of these does.");
+      "has that lock, and sleeps in Shop.Load. They go on when the last of these does. Keep what takes long out of the "
+      "lock.");
   f.deadlocks = 1, f.contenders = 0;
   EXPECT_EQ(judge_hangs(f).size(), 1u);
 }

@@ -424,10 +424,12 @@ TEST(Verdict, ManyBeforeALock) {
   EXPECT_EQ(first_hang(f).rule, "lock_contended");
   EXPECT_EQ(first_hang(f).sureness, Sureness::probable);
   EXPECT_EQ(first_hang(f).text, "5 threads wait for a lock (Shop.Cache) that thread Loader has, which sleeps in "
-                                "Shop.Cache.Load. They go on when it lets go.");
+                                "Shop.Cache.Load. They go on when it lets go. Keep what takes long out of the lock.");
   f.contended_text = "ReaderWriterLockSlim", f.contended_by = "thread Exporter (and 2 more) reads";
-  EXPECT_EQ(first_hang(f).text, "5 threads wait for a lock (ReaderWriterLockSlim) that thread Exporter (and 2 more) "
-                                "reads, which sleeps in Shop.Cache.Load. They go on when it lets go.");
+  EXPECT_EQ(
+      first_hang(f).text,
+      "5 threads wait for a lock (ReaderWriterLockSlim) that thread Exporter (and 2 more) "
+      "reads, which sleeps in Shop.Cache.Load. They go on when it lets go. Keep what takes long out of the lock.");
   f.deadlocks = 1; // they wait behind it
   EXPECT_EQ(judge_hangs(f).size(), 1u);
   f.deadlocks = 0, f.contenders = least_contenders - 1;
