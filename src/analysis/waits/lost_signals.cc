@@ -58,14 +58,13 @@ public:
       if (const Address object = snapshot.runtime().thread_details(locks.threads[thread]).object)
         thread_objects_.emplace(object, thread);
     for (const auto &[thread, all] : waits_)
-      if (std::ranges::all_of(all, [&](const ThreadWait *wait) { return is_endless(*wait); })) {
+      if (std::ranges::all_of(all, [&](const ThreadWait *wait) { return is_endless(*wait); }))
         asleep_.insert(thread);
-        has_candidates_ |= all.size() == 1 && may_be_lost(*all.front());
-      }
+    find_current_tasks();
   }
 
   std::vector<LostSignal> find() {
-    if (!has_candidates_ || !knows_all_roots(snapshot_))
+    if (!has_candidates() || !knows_all_roots(snapshot_))
       return {};
     LiveMarking marking(snapshot_.index(), snapshot_.references(), snapshot_.threads(), snapshot_.watch());
     marking.mark(roots_of_awake(marking));
@@ -79,6 +78,50 @@ public:
   }
 
 private:
+  // The marking is worth its time only for these: many programs have a worker that waits for work.
+  bool has_candidates() {
+    return std::ranges::any_of(asleep_, [&](u32 thread) {
+      const std::vector<const ThreadWait *> &all = waits_.at(thread);
+      return all.size() == 1 && may_be_lost(*all.front()) &&
+             (!is_for_work(*all.front()) || is_waited_for(std::span(&thread, 1)));
+    });
+  }
+
+  void find_current_tasks() {
+    std::map<u64, u32> numbers;
+    for (const u32 thread : asleep_)
+      numbers.emplace(number_of(thread), thread);
+    const RootSet &roots = snapshot_.roots();
+    for (const Root &root : roots.roots)
+      if (const RootThread *of = roots.thread(root); of && of->os_id && is_current_task(root))
+        if (const auto thread = numbers.find(*of->os_id); thread != numbers.end())
+          current_tasks_.emplace(root.object, thread->second);
+  }
+
+  // True for a wait by which workers wait for their next work.
+  bool is_for_work(const ThreadWait &wait) const {
+    const auto part = locks_.collections.find(wait.object);
+    if (part != locks_.collections.end())
+      return !part->second.is_for_place;
+    const LockObject *lock = locks_.find(wait.object);
+    return wait.kind == WaitKind::pulse || (wait.kind == WaitKind::semaphore && lock && !lock->permits);
+  }
+
+  // True if another thread that is asleep waits for one of these: for its end, its task, or a lock that it has.
+  bool is_waited_for(std::span<const u32> threads) const {
+    auto is_one = [&](std::optional<u32> thread) {
+      return thread && std::ranges::find(threads, *thread) != threads.end();
+    };
+    return std::ranges::any_of(asleep_, [&](u32 thread) {
+      return std::ranges::any_of(waits_.at(thread), [&](const ThreadWait *wait) {
+        const auto task = current_tasks_.find(wait->object);
+        return wait->kind == WaitKind::join   ? is_one(thread_objects_.at(wait->object))
+               : wait->kind == WaitKind::lock ? is_one(locks_.find(wait->object)->owner)
+                                              : task != current_tasks_.end() && is_one(task->second);
+      });
+    });
+  }
+
   // True for a wait of which it is known that nothing but another thread ends it.
   bool is_endless(const ThreadWait &wait) const {
     if (wait.is_by_stack || wait.is_for_callback || !number_of(wait.thread))
@@ -186,12 +229,8 @@ private:
       to.threads.push_back(thread);
       followers.erase(thread);
     }
-    // Workers wait for their next work so; if nobody waits for them, they are only left over.
-    auto is_left_over = [&](const LostSignal &one) {
-      const auto part = locks_.collections.find(one.event);
-      const bool is_for_work =
-          one.kind == WaitKind::pulse || (part != locks_.collections.end() && !part->second.is_for_place);
-      return is_for_work && followers.empty();
+    auto is_left_over = [&](const LostSignal &one) { // workers for whom nobody waits
+      return is_for_work(*waits_.at(one.threads.front()).front()) && !is_waited_for(one.threads);
     };
     std::erase_if(out, [&](const auto &one) { return is_parked(one.second) || is_left_over(one.second); });
     for (auto &[object, event] : out)
@@ -250,7 +289,7 @@ private:
   std::map<Address, u32> thread_objects_;                // a Thread → its thread
   std::set<u32> asleep_;                                 // threads that nothing is known to wake
   std::set<Address> held_back_;                          // tasks that run on these
-  bool has_candidates_ = false;
+  std::map<Address, u32> current_tasks_;                 // task → the thread that is asleep in it
 };
 
 } // namespace

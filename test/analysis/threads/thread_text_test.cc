@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "snapshot/snapshot.h"
 #include "support/heap_builder.h"
+#include "support/opened.h"
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,34 @@ TEST(ThreadText, AFrameOfNoKnownMethodIsAPlaceInAModuleOrAnAddress) {
   frame.ip = 0x10;
   EXPECT_EQ(frame_text(snapshot.runtime(), frame).name, hex(frame.ip));
   EXPECT_EQ(frame_text(snapshot.runtime(), frame).module, "");
+}
+
+// A runtime in which the methods with the numbers 1, 2, … have these names.
+class NamedMethods : public CoreClr {
+public:
+  using CoreClr::CoreClr;
+  MethodText method_text(Address method) const override { return {names[method - 1] + "()", names[method - 1], ""}; }
+  std::vector<std::string> names;
+};
+
+TEST(ThreadText, TheOutermostMethodOfAWaitSaysWhatItIsFor) {
+  HeapBuilder heap({.net = Net::net10});
+  Opened opened(heap);
+  NamedMethods runtime(*opened.target, opened.target->modules.at(0), opened.runtime.descriptor(), {});
+  auto wait_of = [&](std::vector<std::string> names) {
+    runtime.names = std::move(names);
+    WalkedStack stack;
+    for (u64 i = 0; i < runtime.names.size(); ++i) {
+      StackFrame frame;
+      frame.method_desc = i + 1;
+      stack.frames.push_back(frame);
+    }
+    return waits_for(runtime, stack).text;
+  };
+  EXPECT_EQ(wait_of({"System.Threading.WaitHandle.WaitOne", "Shop.Gate.Pass"}), "a wait handle");
+  EXPECT_EQ(wait_of({"System.Threading.WaitHandle.WaitOne", "System.Diagnostics.ProcessWaitState.WaitForExit",
+                     "System.Diagnostics.Process.WaitForExit", "Shop.Printer.Convert"}),
+            "the end of a process");
 }
 
 u64 id_of(const ThreadsOfSubject &found) { return found.threads.size() == 1 ? found.threads[0].os_id.value_or(0) : 0; }

@@ -70,6 +70,29 @@ TEST(HangTexts, ThreadsThatWaitOneBehindTheOther) {
   EXPECT_EQ(judge_hangs(f).size(), 1u);
 }
 
+TEST(HangTexts, ThingsThatNobodyCanGive) {
+  HangFacts f;
+  f.lost_waiters = 3, f.lost_thread = "Packer", f.lost_place = "waits for a pulse (Monitor.Wait) in Shop.Queue.Take";
+  f.lost_type = "Object", f.lost = HangFacts::Lost::pulse, f.has_lost_followers = true;
+  f.chain_threads = 2; // one of its threads, and who waits for it
+  ASSERT_EQ(judge_hangs(f).size(), 1u);
+  EXPECT_EQ(first_of(f).text,
+            "3 threads wait for a pulse of one Object; thread Packer waits for a pulse (Monitor.Wait) in "
+            "Shop.Queue.Take: only threads that wait behind these refer to the Object, so nobody can pulse it. A pulse "
+            "that comes before the wait is lost: look at the state first, and wait only while it is not as it should "
+            "be (while (…) Monitor.Wait(…)).");
+  f.lost_type = "SemaphoreSlim", f.lost = HangFacts::Lost::semaphore, f.lost_place = "waits for a semaphore";
+  EXPECT_EQ(first_of(f).text,
+            "3 threads wait for one SemaphoreSlim; thread Packer waits for a semaphore: none is free, and only threads "
+            "that wait behind these refer to the SemaphoreSlim, so nobody can release it. Perhaps a method that took "
+            "it left without Release, as with an exception: release it in a finally.");
+  f.lost_type = "BlockingCollection<Int32>", f.lost = HangFacts::Lost::place, f.has_lost_followers = false;
+  f.lost_waiters = 1, f.lost_place = "waits for a free place in a BlockingCollection";
+  EXPECT_TRUE(first_of(f).text.find("it is full, and nothing else in the process refers to the "
+                                    "BlockingCollection<Int32>, so nobody can take from it.") != std::string::npos)
+      << first_of(f).text;
+}
+
 TEST(HangTexts, AConsoleThatTakesNothing) {
   HangFacts f;
   f.console_waiters = 7, f.console_place = "waits for a pulse (Monitor.Wait) in Shop.Chat.Say";

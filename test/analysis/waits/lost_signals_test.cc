@@ -18,7 +18,7 @@ struct Countdown : LibraryHeap {
     heap.threads.back().os_id = 4711;
     give_stacks(heap);
     const char *threading = "System.Threading";
-    semaphore_type = type(threading, "SemaphoreSlim", 0, 3, {"!m_currentCount", "!m_maxCount"});
+    semaphore_type = type(threading, "SemaphoreSlim", 0, 4, {"!m_currentCount", "!m_maxCount"});
     event_type = type(threading, "ManualResetEventSlim", 0, 4, {"m_lock", "!m_combinedState"});
     countdown_type = type(threading, "CountdownEvent", 0, 5, {"!_currentCount", "!_initialCount", "_event"});
     barrier_type =
@@ -36,12 +36,14 @@ struct Countdown : LibraryHeap {
   }
 
   // Returns the objects that nobody can signal if the threads wait so; stores the first of them.
-  std::vector<Address> lost_of(std::vector<ThreadWait> waits) {
+  std::vector<Address> lost_of(std::vector<ThreadWait> waits, std::vector<LockObject> more = {}) {
     heap.target();
     for (const auto &[at, value] : later)
       heap.poke(at, value, p);
     const Snapshot snapshot(heap.target(), {});
-    const LockSet locks = find_locks(snapshot);
+    LockSet locks = find_locks(snapshot);
+    locks.locks.insert(locks.locks.end(), more.begin(), more.end());
+    locks.sort_locks();
     std::vector<Address> out;
     for (const LostSignal &one : find_lost_signals(snapshot, locks, waits)) {
       out.push_back(one.event);
@@ -140,11 +142,14 @@ TEST(LostSignals, APulseAndASemaphore) {
   for (const HeapShape &shape : type_layouts()) {
     SCOPED_TRACE(name_of(shape));
     Countdown pulse(shape);
-    const Address gate = pulse.with(pulse.holder_type, {0}), task = pulse.with(pulse.holder_type, {0});
+    const Address gate = pulse.with(pulse.holder_type, {0});
+    LockObject desk; // the first worker has it
+    desk.object = pulse.with(pulse.holder_type, {0}), desk.kind = LockKind::monitor;
+    desk.is_held = true, desk.owner = waiter;
     const ThreadWait first = pulse.waits(waiter, WaitKind::pulse, gate),
                      second = pulse.waits(third, WaitKind::pulse, gate);
     EXPECT_EQ(pulse.lost_of({first, second}), Objects{}); // workers, for whom nobody waits
-    EXPECT_EQ(pulse.lost_of({pulse.waits(other, WaitKind::task, task), first, second}), Objects{gate});
+    EXPECT_EQ(pulse.lost_of({pulse.waits(other, WaitKind::lock, desk.object), first, second}, {desk}), Objects{gate});
     EXPECT_EQ(pulse.first.kind, WaitKind::pulse);
     EXPECT_EQ(pulse.first.threads, (std::vector<u32>{waiter, third}));
     EXPECT_TRUE(pulse.first.has_followers);
@@ -156,6 +161,9 @@ TEST(LostSignals, APulseAndASemaphore) {
     const Address taken = alone.with(alone.semaphore_type, {0, 4});
     EXPECT_EQ(alone.lost_of({alone.waits(waiter, WaitKind::semaphore, taken)}), Objects{taken});
     EXPECT_EQ(alone.lost_of({alone.waits(other, WaitKind::semaphore, taken)}), Objects{}); // the main thread, parked
+    Countdown signal(shape); // without a limit: perhaps it is where workers wait for work
+    const Address given = signal.with(signal.semaphore_type, {0, 0x7fffffff});
+    EXPECT_EQ(signal.lost_of({signal.waits(waiter, WaitKind::semaphore, given)}), Objects{});
   }
 }
 

@@ -145,7 +145,7 @@ namespace Shop
             var threads = new List<Thread>();
             for (int i = 0; i < (way == "place" ? 1 : 4); ++i)
                 threads.Add(Start("Docker", i, _ => Work(dock, way)));
-            Start("Foreman", 0, _ => threads[^1].Join()); // leads to the dock, too, but only waits
+            Start("Foreman", 0, _ => threads.ForEach(one => one.Join())); // leads to the dock, too, but only waits
         }
 
         static void Work(Dock dock, string way)
