@@ -12,6 +12,8 @@
 #include "analysis/shapes/gc_memory_info.h"
 #include "analysis/suspects/suspect_code.h"
 #include "analysis/verbs/tables/account_table.h"
+#include "analysis/verbs/tables/activity_table.h"
+#include "analysis/verbs/tables/figures_table.h"
 #include "analysis/verbs/verbs.h"
 #include "analysis/verdict/crash.h"
 #include "analysis/verdict/hangs.h"
@@ -156,18 +158,6 @@ Table suspects_table(const Suspects &suspects, std::span<const OtherOwners> othe
   return table;
 }
 
-// Makes a table for people: figures, and words that may wrap.
-Table figures_table(const char *name, std::string title, std::vector<Row> rows) {
-  Table table;
-  table.name = name;
-  table.title = std::move(title);
-  table.shown = Shown::in_text;
-  table.whole = true;
-  table.columns = {{"figures", "", Kind::text}, {"text", "", Kind::text, Shown::everywhere, true}};
-  table.set_rows(std::move(rows));
-  return table;
-}
-
 // Makes a table for people with two or three lines per suspect.
 Table suspects_text(const Suspects &suspects, std::span<const OtherOwners> others, std::span<const std::string> codes,
                     const Question &question) {
@@ -259,34 +249,6 @@ Table fragmentation_as_text(const Snapshot &snapshot, const Fragmentation &holes
                                           100 * share_of(all.bytes, whole), bytes_text(all.largest)),
                               std::move(rows));
   table.notes.push_back("all of them: dnheap frag " + shell_word(question.target));
-  return table;
-}
-
-Table activity_table(const Activities &activities) {
-  using A = Activity;
-  Table table = report::ColumnsOf<A>{
-      {{"count", "", Kind::count}, &A::count},
-      {{"kind", "", Kind::text}, [](const A &a) { return name_of(a.who); }},
-      {{"waits_for", "", Kind::text}, [](const A &a) { return report::text_cell(a.waits_for); }},
-      {{"method", "", Kind::text}, [](const A &a) { return report::text_cell(a.method); }},
-      {{"calls", "", Kind::text}, [](const A &a) { return report::text_cell(a.calls); }},
-      {{"source", "", Kind::text}, [](const A &a) { return report::text_cell(a.at.file); }},
-      {{"line", "", Kind::number}, [](const A &a) {
-         return a.at ? Cell(u64{a.at.line}) : Cell();
-       }}}.table("activity", "", activities.list);
-  table.shown = Shown::in_data;
-  return table;
-}
-
-Table activity_as_text(const Activities &activities, const Question &question) {
-  std::vector<Row> rows;
-  for (const Activity &one : activities.list)
-    rows.push_back({fmt::format("{:>16}", one.figures()), one.text()});
-  Table table = figures_table("activity_text", "What the program does, apart from idle threads", std::move(rows));
-  if (activities.others)
-    table.notes.push_back(fmt::format("… {} more groups: dnheap threads {}, dnheap async {}",
-                                      count_text(activities.others), shell_word(question.target),
-                                      shell_word(question.target)));
   return table;
 }
 
