@@ -40,7 +40,7 @@ void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
     if (i + ahead / 2 < objects.size())
       edges_.prefetch_targets(objects[i + ahead / 2]);
     for (ObjectId target : edges_.of(ObjectId{objects[i]}))
-      if (met_.claim(target))
+      if (meet(target))
         next.push_back(static_cast<u32>(target));
   }
 }
@@ -48,7 +48,7 @@ void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
 bool Reach::from(std::span<const ObjectId> starts, u64 most) {
   std::vector<std::vector<u32>> waiting(threads_), next(threads_);
   for (ObjectId start : starts)
-    if (static_cast<u32>(start) < edges_.objects() && met_.claim(start))
+    if (static_cast<u32>(start) < edges_.objects() && meet(start))
       waiting[0].push_back(static_cast<u32>(start));
   for (u64 rounds = 0;; ++rounds) {
     u64 count = 0;

@@ -17,18 +17,24 @@ public:
   // Objects whose bits are set in `met` count as reached already: the search does not follow their references.
   Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &watch);
 
+  // The search marks these objects, but does not follow their references. Null: none. They must outlive the search.
+  void stop_at(const ObjectBits *stops) { stops_ = stops; }
   // Marks the objects that `starts` lead to, themselves included. May be called several times. Returns false if it gave
   // up because these were more than `most`.
   bool from(std::span<const ObjectId> starts, u64 most = ~u64{0});
   const ObjectBits &met() const { return met_; }
-  Retained total(const ObjectSizes &sizes) const; // sums all objects whose bits are set
+  ObjectBits take_met() { return std::move(met_); } // the search is over
+  Retained total(const ObjectSizes &sizes) const;   // sums all objects whose bits are set
 
 private:
+  // Marks an object. Returns true if it was not marked before and its references are to be followed.
+  bool meet(ObjectId object) { return met_.claim(object) && !(stops_ && stops_->test(object)); }
   void look_at(std::span<const u32> objects, std::vector<u32> &next);
 
   const Edges edges_;
   const unsigned threads_;
   const Watch watch_;
+  const ObjectBits *stops_ = nullptr;
   ObjectBits met_; // claimed by many threads at once
 };
 

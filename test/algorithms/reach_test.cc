@@ -1,60 +1,14 @@
 // What objects lead to, and what goes with a set of them, against plain searches.
 #include "algorithms/reach.h"
 #include "algorithms/retained_by_group.h"
+#include "support/plain_search.h"
 #include "support/property.h"
 
 #include <algorithm>
-#include <functional>
 #include <gtest/gtest.h>
 
 namespace dnheap::test {
 namespace {
-
-// Objects that `starts` lead to without any for which `gone` is set.
-std::vector<bool> reached(const Graph &graph, const std::vector<u32> &starts, const std::vector<bool> &gone) {
-  std::vector<bool> met(graph.objects());
-  std::vector<u32> work;
-  const Edges edges = graph.edges();
-  auto meet = [&](u32 v) {
-    if (!met[v] && !gone[v]) {
-      met[v] = true;
-      work.push_back(v);
-    }
-  };
-  for (u32 start : starts)
-    meet(start);
-  while (!work.empty()) {
-    u32 v = work.back();
-    work.pop_back();
-    for (ObjectId target : edges.of(ObjectId{v}))
-      meet(static_cast<u32>(target));
-  }
-  return met;
-}
-
-std::vector<u32> roots_of(const Graph &graph, bool precise) {
-  std::vector<u32> out;
-  for (const OwnedRoot &root : graph.roots)
-    if ((static_cast<u32>(root.owner) < graph.precise_owners) == precise)
-      out.push_back(static_cast<u32>(root.object));
-  return out;
-}
-
-std::vector<bool> either(const std::vector<bool> &a, const std::vector<bool> &b) {
-  std::vector<bool> out(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), out.begin(), std::logical_or());
-  return out;
-}
-
-Retained total(const Graph &graph, const std::vector<bool> &bits) {
-  Retained out;
-  for (u32 i = 0; i < graph.objects(); ++i)
-    if (bits[i]) {
-      ++out.objects;
-      out.bytes += graph.bytes[i];
-    }
-  return out;
-}
 
 // What an object leads to, itself included.
 Retained closure(const Edges &edges, const ObjectSizes &sizes, ObjectId object, unsigned threads, const Watch &watch) {
@@ -80,6 +34,40 @@ TEST(Reach, ClosureOfMuchWorkIsSharedByThreads) {
     EXPECT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{start}, 3, {}), expected);
     EXPECT_EQ(closure(graph.edges(), graph.sizes(), ObjectId{start}, 1, {}), expected);
   }
+}
+
+TEST(Reach, MarksWhereItStopsAndGoesNoFurther) {
+  for_all(1000, graphs(60), [](const GraphCase &c) {
+    const Graph &graph = c.graph;
+    GraphDice dice(c.seed);
+    std::vector<bool> is_stop(graph.objects());
+    ObjectBits stops(graph.objects());
+    std::vector<u32> starts;
+    for (u32 i = 0; i < graph.objects(); ++i) {
+      if (dice(5) == 0) {
+        is_stop[i] = true;
+        stops.set(i);
+      }
+      if (dice(8) == 0)
+        starts.push_back(i);
+    }
+    std::vector<bool> expected = reached(graph, starts, is_stop);
+    for (u32 i = 0; i < graph.objects(); ++i)
+      if (expected[i] && !is_stop[i])
+        for (ObjectId target : graph.edges().of(ObjectId{i}))
+          expected[static_cast<u32>(target)] = true;
+    for (u32 start : starts)
+      expected[start] = true;
+    Reach reach(graph.edges(), static_cast<unsigned>(1 + c.seed % 3), {});
+    reach.stop_at(&stops);
+    std::vector<ObjectId> from;
+    for (u32 start : starts)
+      from.push_back(ObjectId{start});
+    reach.from(from);
+    const ObjectBits met = reach.take_met();
+    for (u32 i = 0; i < graph.objects(); ++i)
+      ASSERT_EQ(met.test(i), expected[i]) << "object " << i;
+  });
 }
 
 TEST(Reach, ALongList) {

@@ -1,7 +1,5 @@
 #include "analysis/owners/type_paths.h"
 
-#include "algorithms/object_bits.h"
-#include "algorithms/reach.h"
 #include "analysis/objects/inside_of.h"
 #include "analysis/objects/object_view.h"
 #include "analysis/owners/ranked_paths.h"
@@ -87,18 +85,21 @@ struct Held {
 // Computes how much would be freed with the instances of each of the groups with most bytes.
 void add_retained(const Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
-  RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(), snapshot.watch());
   std::vector<u32> order(paths.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return paths[a].bytes > paths[b].bytes; });
   order.resize(std::min<u64>(order.size(), most_retained));
-  for (u32 i : order) {
-    ObjectBits set(graph.objects());
-    for (const Held &held : instances)
-      if (held.path == i)
-        set.set(held.object);
-    paths[i].retained = sets.of([&](ObjectId object) { return set.test(object); }).bytes;
-  }
+  std::vector<u8> set_of_path(paths.size());
+  for (u32 i = 0; i < order.size(); ++i)
+    set_of_path[order[i]] = static_cast<u8>(1 + i);
+  LargeArray<u8> set_of(graph.objects());
+  for (const Held &held : instances)
+    set_of[static_cast<u32>(held.object)] = set_of_path[held.path];
+  const std::vector<Retained> retained =
+      retained_by_each(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), std::move(set_of),
+                       static_cast<u32>(order.size()), snapshot.threads(), snapshot.watch());
+  for (u32 i = 0; i < order.size(); ++i)
+    paths[order[i]].retained = retained[i].bytes;
 }
 
 // Folds the paths of the instances that one search reached.

@@ -2,6 +2,7 @@
 // elements they lead through and however often a field repeats.
 #pragma once
 #include "algorithms/paths/path_folding.h"
+#include "algorithms/paths/retained_by_each.h"
 #include "report/table.h"
 #include "snapshot/snapshot.h"
 
@@ -9,7 +10,7 @@
 
 namespace dnheap {
 
-inline constexpr u64 most_retained = 5; // paths whose `retained` is computed: each costs a search
+inline constexpr u64 most_retained = most_sets_at_once; // paths whose `retained` is computed: all by one search
 
 struct TypePath {
   struct Step {

@@ -1,6 +1,6 @@
 // `async`: which asynchronous calls are pending, and what do they wait for? Shows logical stacks, tasks by status, and
 // the thread pool with its queued work.
-#include "algorithms/reach.h"
+#include "algorithms/paths/retained_by_each.h"
 #include "analysis/answer_head.h"
 #include "analysis/names/subject.h"
 #include "analysis/owners/ranked_tree.h"
@@ -34,9 +34,9 @@ constexpr u64 most_callers = 4; // shown in text
 constexpr u64 most_searched = 32;       // kinds of calls, for any size of heap
 constexpr u64 few_looks = u64{1} << 27; // limit of looks at objects, for all kinds together
 
-// Returns what would be freed with the methods of each stack and the tasks between them. Costs a search per stack,
-// because callers and callees share much that none of them retains alone. Nullopt: not searched, because there are too
-// many kinds of stacks, and this one alone retains less than those that were searched.
+// Returns what would be freed with the methods of each stack and the tasks between them. Costs a search for every
+// five stacks, because callers and callees share much that none of them retains alone. Nullopt: not searched, because
+// there are too many kinds of stacks, and this one alone retains less than those that were searched.
 std::vector<std::optional<u64>> retained_by(const Snapshot &snapshot, const Tasks &tasks, const AsyncStacks &stacks) {
   const ObjectIndex &index = snapshot.index();
   const ObjectGraph &graph = snapshot.graph();
@@ -58,14 +58,19 @@ std::vector<std::optional<u64>> retained_by(const Snapshot &snapshot, const Task
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return alone[a] > alone[b]; });
   order.resize(std::min<u64>(none, std::max(most_searched, few_looks / std::max<u64>(graph.objects(), 1))));
   std::vector<std::optional<u64>> out(none);
-  const RetainedBySets sets(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), snapshot.threads(),
-                            snapshot.watch());
-  for (u32 stack : order) {
-    ObjectBits set(graph.objects());
-    for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(stack, ObjectId(0)));
-         at != members.end() && at->first == stack; ++at)
-      set.set(at->second);
-    out[stack] = sets.of([&](ObjectId object) { return set.test(object); }).bytes;
+  for (u64 begin = 0; begin < order.size(); begin += most_sets_at_once) {
+    const std::span<const u32> some =
+        std::span(order).subspan(begin, std::min<u64>(most_sets_at_once, order.size() - begin));
+    LargeArray<u8> set_of(graph.objects());
+    for (u32 i = 0; i < some.size(); ++i)
+      for (auto at = std::lower_bound(members.begin(), members.end(), std::pair(some[i], ObjectId(0)));
+           at != members.end() && at->first == some[i]; ++at)
+        set_of[static_cast<u32>(at->second)] = static_cast<u8>(1 + i);
+    const std::vector<Retained> retained =
+        retained_by_each(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), std::move(set_of),
+                         static_cast<u32>(some.size()), snapshot.threads(), snapshot.watch());
+    for (u32 i = 0; i < some.size(); ++i)
+      out[some[i]] = retained[i].bytes;
   }
   return out;
 }
@@ -295,7 +300,7 @@ Plan plan_async(const Question &question) {
   plan.perhaps(Pass::references); // what runtime-async calls keep
   if (question.by == "retained") {
     foresee_ranked(plan);
-    plan.then("reachable objects").then("reachable without a set");
+    plan.then("reachable without a set");
   }
   return plan;
 }
