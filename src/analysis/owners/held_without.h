@@ -1,7 +1,7 @@
 // HeldWithout: the objects that would stay alive if some given objects held nothing: roots reach them by another way. A
 // list (an event's handlers, a source's registrations) is given by rules that ask what was forgotten in it: an object
-// that only the list holds. Costs one search of the graph, and a look at each reference; two bits per object. Throws
-// Interrupted. Immutable afterwards.
+// that only the list holds. Costs one search of the graph; two bits per object. Throws Interrupted. Immutable
+// afterwards.
 #pragma once
 #include "algorithms/object_bits.h"
 #include "snapshot/snapshot.h"
