@@ -65,9 +65,13 @@ void folding(benchmark::State &state) {
   std::vector<ObjectId> all(g.objects());
   for (u32 i = 0; i < g.objects(); ++i)
     all[i] = ObjectId{i};
-  PathLabels labels{.owner = [](OwnerId owner) { return static_cast<u32>(owner); },
-                    .step = [](ObjectId, ObjectId to) { return static_cast<u32>(to) % 3; }};
-  measure(state, [&](const Graph &) { benchmark::DoNotOptimize(fold_paths(paths, all.size(), all, labels, {})); });
+  std::vector<u32> steps(g.objects());
+  for (u32 i = 0; i < g.objects(); ++i)
+    steps[i] = 1 + i % 3;
+  PathLabels labels{.owner = [](OwnerId owner) { return static_cast<u32>(owner); }, .steps = steps};
+  measure(state, [&](const Graph &) {
+    benchmark::DoNotOptimize(fold_paths(paths, g.sizes(), all, labels, threads(state), {}));
+  });
 }
 
 void each(benchmark::internal::Benchmark *benchmark) {

@@ -1,9 +1,11 @@
 #include "algorithms/paths/path_folding.h"
 
 #include "algorithms/paths/path_states.h"
+#include "base/parallel.h"
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <numeric>
 
 namespace dnheap {
@@ -14,11 +16,16 @@ using Count = PathStates::Count;
 // A group is merged with the shorter variants of its path only if it has at most this many repeats.
 constexpr u64 most_collapsed = 4;
 
+constexpr u64 part_size = 4096;            // instances handed out to a thread at once
+constexpr u64 most_moves = u64{1} << 16;   // kept by a thread for itself
+constexpr u64 most_tallies = u64{1} << 12; // the same
+constexpr u64 long_way = u64{1} << 16;     // objects: only one thread at a time goes along so many
+
 struct Group {
   PathState state;
   std::vector<PathStates::Step> steps;
   std::vector<std::pair<u32, u32>> times; // least and most turns, by repeat
-  u64 instances = 0;
+  u64 instances = 0, bytes = 0;
   ObjectId example = no_object;
   u32 merged_into = FoldedPaths::none;
 
@@ -26,35 +33,51 @@ struct Group {
     times[repeat].first = std::min(times[repeat].first, least);
     times[repeat].second = std::max(times[repeat].second, most);
   }
+  // Adds what was counted elsewhere of this group's path.
+  void add(const Group &other) {
+    instances += other.instances;
+    bytes += other.bytes;
+    example = std::min(example, other.example);
+    for (u64 i = 0; i < other.times.size(); ++i)
+      count(i, other.times[i].first, other.times[i].second);
+  }
 };
 
+// All threads fold: each takes some instances, goes up from each to the nearest object that has a state, and gives
+// states to the objects on the way back. Two threads that meet on a way write the same. States are numbered in one
+// place under a lock; each thread remembers the moves that it asked for, and what it counted of some paths.
 class Folding {
 public:
-  Folding(const ShortestPaths &found, u64 objects, const PathLabels &labels, const Watch &watch)
-      : found_(found), labels_(labels), watch_(watch), state_(objects), run_(objects), closed_at_(objects) {}
+  Folding(const ShortestPaths &found, const ObjectSizes &sizes, const PathLabels &labels, u32 most_states,
+          unsigned threads, const Watch &watch)
+      : found_(found), sizes_(sizes), labels_(labels), watch_(watch), states_(most_states),
+        workers_(std::max(threads, 1u)), state_(labels.steps.size()), run_(labels.steps.size()),
+        closed_at_(labels.steps.size()) {}
 
-  // Returns the group of this instance's path; `none` if the path exceeds the bounds.
-  u32 add(ObjectId instance) {
-    fold_up_to(instance);
-    u32 object = static_cast<u32>(instance);
-    PathState last = state_[object] == beyond ? no_state : state_[object];
-    PathState state = states_.finish(last);
-    if (state == no_state)
-      return FoldedPaths::none;
-    if (groups.empty() || groups[last_].state != state) // heap neighbours mostly share a group
-      last_ = group_of(state);
-    Group &group = groups[last_];
-    ++group.instances;
-    group.example = std::min(group.example, instance);
-    u64 repeat = group.times.size();
-    if (states_.is_open(last))
-      group.count(--repeat, run_[object], run_[object]);
-    for (u32 closed = object; repeat > 0;) {
-      closed = closed_at_[closed];
-      group.count(--repeat, run_[closed], run_[closed]);
-    }
-    return last_;
+  // Fills `group_of`, by instance: `none` if it is not reached, or its path exceeds the bounds. Returns how many are
+  // reached.
+  u64 add(std::span<const ObjectId> instances, LargeArray<u32> &group_of) {
+    constexpr u64 ahead = 16;
+    std::atomic<u64> reached = 0;
+    parallel_for_parts(instances.size(), part_size, static_cast<unsigned>(workers_.size()),
+                       [&](u64 begin, u64 end, unsigned worker) {
+                         watch_.check();
+                         u64 met = 0;
+                         for (u64 i = begin; i < end; ++i) {
+                           if (i + ahead < end)
+                             prefetch(instances[i + ahead]);
+                           const bool is_met = found_.met(instances[i]);
+                           group_of[i] = is_met ? add(workers_[worker], instances[i]) : FoldedPaths::none;
+                           met += is_met;
+                         }
+                         reached += met;
+                       });
+    for (Worker &worker : workers_)
+      hand_in(worker);
+    return reached;
   }
+  // True if the states were not enough: then what was folded depends on the order.
+  bool is_full() const { return states_.is_full(); }
 
   // Merges each group with its shorter variants: the same path with some repeats gone through once or never.
   void merge() {
@@ -81,6 +104,73 @@ public:
 private:
   static constexpr PathState beyond = ~PathState{0};
 
+  // What a thread keeps for itself.
+  struct Tally {
+    u32 group = FoldedPaths::none;
+    bool is_open = false; // the state ends in a repeat that is open
+    Group counted;
+  };
+  struct Worker {
+    std::unordered_map<u64, PathStates::Move> moves; // by state and label
+    u64 last_key = 0;
+    PathStates::Move last_move;
+    std::unordered_map<PathState, Tally> tallies; // by the state before it is finished
+    PathState last = no_state;                    // of the last instance
+    Tally *tally = nullptr;                       // of that state
+    std::vector<u32> way;
+    u64 steps = 0;
+  };
+
+  // Returns the group of this instance's path.
+  u32 add(Worker &worker, ObjectId instance) {
+    fold_up_to(worker, instance);
+    const u32 object = static_cast<u32>(instance);
+    const PathState last = state_of(object);
+    if (last == beyond)
+      return FoldedPaths::none;
+    if (last != worker.last) // heap neighbours mostly share a path
+      take_tally(worker, last);
+    Tally &tally = *worker.tally;
+    if (tally.group == FoldedPaths::none)
+      return FoldedPaths::none;
+    Group &counted = tally.counted;
+    ++counted.instances;
+    counted.bytes += sizes_.of(instance);
+    counted.example = std::min(counted.example, instance);
+    u64 repeat = counted.times.size();
+    if (tally.is_open)
+      counted.count(--repeat, get(run_[object]), get(run_[object]));
+    for (u32 closed = object; repeat > 0;) {
+      closed = get(closed_at_[closed]);
+      counted.count(--repeat, get(run_[closed]), get(run_[closed]));
+    }
+    return tally.group;
+  }
+
+  void take_tally(Worker &worker, PathState last) {
+    if (worker.tallies.size() >= most_tallies && !worker.tallies.contains(last))
+      hand_in(worker);
+    const auto [at, is_new] = worker.tallies.try_emplace(last);
+    worker.last = last;
+    worker.tally = &at->second;
+    if (!is_new)
+      return;
+    std::lock_guard lock(mutex_);
+    const PathState state = states_.finish(last);
+    if (state == no_state)
+      return;
+    at->second.group = group_of(state);
+    at->second.is_open = states_.is_open(last);
+    at->second.counted.times.assign(groups[at->second.group].times.size(), {~u32{0}, 0});
+  }
+  void hand_in(Worker &worker) {
+    std::lock_guard lock(mutex_);
+    for (const auto &[state, tally] : worker.tallies)
+      if (tally.group != FoldedPaths::none)
+        groups[tally.group].add(tally.counted);
+    worker.tallies.clear();
+    worker.last = no_state;
+  }
   u32 group_of(PathState state) {
     auto [at, is_new] = by_state_.try_emplace(state, static_cast<u32>(groups.size()));
     if (is_new) {
@@ -92,39 +182,86 @@ private:
     return at->second;
   }
 
-  // Assigns a state to each object on the path to `instance`, starting after the nearest one that has a state.
-  void fold_up_to(ObjectId instance) {
-    way_.clear();
-    std::optional<ObjectId> at = instance;
-    for (; at && state_[static_cast<u32>(*at)] == 0; at = found_.parent(*at))
-      way_.push_back(static_cast<u32>(*at));
-    for (u64 i = way_.size(); i-- > 0;) {
-      if (++steps_ % 0x10000 == 0)
-        watch_.check();
-      u32 object = way_[i];
-      if (std::optional<ObjectId> from = found_.parent(ObjectId{object}))
-        take_step(static_cast<u32>(*from), object);
-      else
-        state_[object] = known(states_.begin(labels_.owner(*found_.owner(ObjectId{object}))));
-    }
+  // Columns by ObjectId may be written by several threads that fold the same object; all write the same.
+  static u32 get(const u32 &at) { return std::atomic_ref(const_cast<u32 &>(at)).load(std::memory_order_relaxed); }
+  static void put(u32 &at, u32 value) { std::atomic_ref(at).store(value, std::memory_order_relaxed); }
+  // The state comes last: whoever sees it sees the other columns, too.
+  PathState state_of(u32 object) { return std::atomic_ref(state_[object]).load(std::memory_order_acquire); }
+  void set_state(u32 object, PathState state) {
+    std::atomic_ref(state_[object]).store(state, std::memory_order_release);
   }
-  void take_step(u32 from, u32 to) {
-    if (state_[from] == beyond) {
-      state_[to] = beyond;
+  void prefetch(ObjectId instance) const {
+    if (const std::optional<ObjectId> from = found_.parent(instance))
+      __builtin_prefetch(&state_[static_cast<u32>(*from)]);
+  }
+
+  // Assigns a state to each object on the path to `instance`, starting after the nearest one that has a state.
+  void fold_up_to(Worker &worker, ObjectId instance) {
+    std::unique_lock alone(long_ways_, std::defer_lock);
+    std::vector<u32> &way = worker.way;
+    way.clear();
+    for (std::optional<ObjectId> at = instance; at && state_of(static_cast<u32>(*at)) == 0;) {
+      if (way.size() == long_way && !alone.owns_lock()) { // begins again: another thread may just have been here
+        alone.lock();
+        way.clear();
+        at = instance;
+        continue;
+      }
+      if (++worker.steps % 0x10000 == 0)
+        watch_.check();
+      way.push_back(static_cast<u32>(*at));
+      at = found_.parent(*at);
+    }
+    for (u64 i = way.size(); i-- > 0;) {
+      if (++worker.steps % 0x10000 == 0)
+        watch_.check();
+      const u32 object = way[i];
+      if (state_of(object) != 0)
+        continue;
+      if (std::optional<ObjectId> from = found_.parent(ObjectId{object}))
+        take_step(worker, static_cast<u32>(*from), object);
+      else
+        begin(object);
+    }
+    if (way.capacity() > long_way)
+      way = {};
+  }
+  void begin(u32 root) {
+    std::lock_guard lock(mutex_);
+    set_state(root, known(states_.begin(labels_.owner(*found_.owner(ObjectId{root})))));
+  }
+  void take_step(Worker &worker, u32 from, u32 to) {
+    const PathState before = state_of(from);
+    if (before == beyond) {
+      set_state(to, beyond);
       return;
     }
-    PathStates::Move move = states_.move(state_[from], labels_.step(ObjectId{from}, ObjectId{to}));
-    state_[to] = known(move.to);
+    const PathStates::Move move = move_of(worker, before, labels_.steps[to]);
     bool closed = move.count == Count::closed || move.count == Count::closed_then_two;
-    const u32 closed_at = closed ? from : closed_at_[from];
+    const u32 closed_at = closed ? from : get(closed_at_[from]);
     const u32 run = move.count == Count::two || move.count == Count::closed_then_two ? 2
-                    : move.count == Count::one_more                                  ? run_[from] + 1
-                                                                                     : run_[from];
+                    : move.count == Count::one_more                                  ? get(run_[from]) + 1
+                                                                                     : get(run_[from]);
     // The entries start as zero. Zeros are not written again, so pages that have nothing else take no memory.
     if (closed_at)
-      closed_at_[to] = closed_at;
+      put(closed_at_[to], closed_at);
     if (run)
-      run_[to] = run;
+      put(run_[to], run);
+    set_state(to, known(move.to));
+  }
+  PathStates::Move move_of(Worker &worker, PathState from, u32 label) {
+    const u64 key = u64{from} << 32 | label;
+    if (key == worker.last_key)
+      return worker.last_move;
+    auto at = worker.moves.find(key);
+    if (at == worker.moves.end()) {
+      if (worker.moves.size() >= most_moves)
+        worker.moves.clear();
+      std::lock_guard lock(mutex_);
+      at = worker.moves.emplace(key, states_.move(from, label)).first;
+    }
+    worker.last_key = key;
+    return worker.last_move = at->second;
   }
   static PathState known(PathState state) { return state == no_state ? beyond : state; }
 
@@ -178,6 +315,7 @@ private:
       return;
     from.merged_into = index;
     into.instances += from.instances;
+    into.bytes += from.bytes;
     into.example = std::min(into.example, from.example);
     for (u64 i = 0, j = 0; i < turns.size(); ++i) {
       if (turns[i] < 2)
@@ -204,13 +342,14 @@ private:
   }
 
   const ShortestPaths &found_;
+  const ObjectSizes sizes_;
   const PathLabels &labels_;
   const Watch &watch_;
+  std::mutex mutex_;     // guards states_, by_state_ and groups while threads fold
+  std::mutex long_ways_; // held by the one thread that goes along a long way
   PathStates states_;
   std::unordered_map<PathState, u32> by_state_;
-  std::vector<u32> way_;
-  u64 steps_ = 0;
-  u32 last_ = 0; // the group to which an instance was added last
+  std::vector<Worker> workers_;
   // By ObjectId, for objects on a path:
   LargeArray<PathState> state_;
   LargeArray<u32> run_;       // turns of the open repeat; if none is open, of the last closed one
@@ -218,7 +357,8 @@ private:
 };
 
 FoldedPath folded(const Group &group, u32 owner) {
-  FoldedPath out{.owner = owner, .steps = {}, .instances = group.instances, .example = group.example};
+  FoldedPath out{
+      .owner = owner, .steps = {}, .instances = group.instances, .bytes = group.bytes, .example = group.example};
   u64 repeat = 0;
   for (const PathStates::Step &step : group.steps) {
     FoldedStep &to = out.steps.emplace_back();
@@ -232,19 +372,25 @@ FoldedPath folded(const Group &group, u32 owner) {
 
 } // namespace
 
-FoldedPaths fold_paths(const ShortestPaths &found, u64 objects, std::span<const ObjectId> instances,
-                       const PathLabels &labels, const Watch &watch) {
+FoldedPaths fold_paths(const ShortestPaths &found, const ObjectSizes &sizes, std::span<const ObjectId> instances,
+                       const PathLabels &labels, unsigned threads, const Watch &watch, u32 most_states) {
   Timer timer(watch, "folding of paths");
-  Folding folding(found, objects, labels, watch);
   FoldedPaths out;
-  out.path_of.reserve(instances.size());
-  for (ObjectId instance : instances) {
-    out.path_of.push_back(found.met(instance) ? folding.add(instance) : FoldedPaths::none);
-    out.not_folded += found.met(instance) && out.path_of.back() == FoldedPaths::none;
+  out.path_of = LargeArray<u32>(instances.size());
+  std::optional<Folding> folding(std::in_place, found, sizes, labels, most_states, threads, watch);
+  u64 reached = folding->add(instances, out.path_of);
+  if (folding->is_full() && threads > 1) {
+    folding.reset();
+    folding.emplace(found, sizes, labels, most_states, 1, watch);
+    reached = folding->add(instances, out.path_of);
   }
-  folding.merge();
+  u64 folded_instances = 0;
+  for (const Group &group : folding->groups)
+    folded_instances += group.instances;
+  out.not_folded = reached - folded_instances;
+  folding->merge();
 
-  std::vector<Group> &groups = folding.groups;
+  std::vector<Group> &groups = folding->groups;
   std::vector<u32> order, place(groups.size());
   for (u32 i = 0; i < groups.size(); ++i)
     if (groups[i].merged_into == FoldedPaths::none)
@@ -255,14 +401,20 @@ FoldedPaths fold_paths(const ShortestPaths &found, u64 objects, std::span<const 
   });
   for (u32 index : order) {
     place[index] = static_cast<u32>(out.paths.size());
-    out.paths.push_back(folded(groups[index], folding.states().owner(groups[index].state)));
+    out.paths.push_back(folded(groups[index], folding->states().owner(groups[index].state)));
   }
-  for (u32 &path : out.path_of)
-    if (path != FoldedPaths::none) {
-      while (groups[path].merged_into != FoldedPaths::none)
-        path = groups[path].merged_into;
-      path = place[path];
+  for (u32 i = 0; i < groups.size(); ++i)
+    if (groups[i].merged_into != FoldedPaths::none) {
+      u32 into = i;
+      while (groups[into].merged_into != FoldedPaths::none)
+        into = groups[into].merged_into;
+      place[i] = place[into];
     }
+  parallel_for_parts(instances.size(), 16 * part_size, threads, [&](u64 begin, u64 end, unsigned) {
+    for (u64 i = begin; i < end; ++i)
+      if (out.path_of[i] != FoldedPaths::none)
+        out.path_of[i] = place[out.path_of[i]];
+  });
   return out;
 }
 

@@ -31,8 +31,10 @@ PathState PathStates::find(State state) {
   auto at = known_.find(state);
   if (at != known_.end())
     return at->second;
-  if (states_.size() >= most_folded_states)
+  if (states_.size() >= most_) {
+    is_full_ = true;
     return no_state;
+  }
   PathState fresh = static_cast<PathState>(states_.size());
   states_.push_back(state);
   known_.emplace(state, fresh);
@@ -102,8 +104,10 @@ PathStates::Move PathStates::move(PathState from, u32 label) {
   if (at != moves_.end())
     return last_move_ = at->second;
   last_move_ = work_out(from, label);
-  if (moves_.size() < 4 * u64{most_folded_states})
+  if (moves_.size() < 4 * u64{most_})
     moves_.emplace(key, last_move_);
+  else
+    is_full_ = true;
   return last_move_;
 }
 

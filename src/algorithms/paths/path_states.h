@@ -35,7 +35,8 @@ public:
     Count count = Count::as_before;
   };
 
-  PathStates() : states_(1) {}
+  // Has at most so many states.
+  explicit PathStates(u32 most) : most_(most), states_(1) {}
   PathState begin(u32 owner);
   Move move(PathState from, u32 label);
   // Returns where move() led from there; no_state if it was never called. Makes no state.
@@ -47,6 +48,8 @@ public:
   PathState finish(PathState state);
   // True if the state ends in an open repeat, which has a count.
   bool is_open(PathState state) const { return states_[state].kind == Kind::repeat || states_[state].turn > 0; }
+  // True if a bound on memory was met: from then on, what has a state depends on the order of the calls.
+  bool is_full() const { return is_full_; }
   PathState root(PathState state) const; // the state of its beginning
   u32 owner(PathState state) const { return states_[root(state)].value; }
   std::vector<Step> steps(PathState state) const; // `state` must be finished
@@ -69,7 +72,9 @@ private:
   Move append(PathState before, u32 label);
   Move work_out(PathState from, u32 label);
 
+  const u32 most_;
   std::vector<State> states_; // [no_state] is not used
+  bool is_full_ = false;
   std::vector<Unit> units_;
   std::unordered_map<State, PathState, Hash> known_;
   std::unordered_map<Unit, u32, Hash> known_units_;

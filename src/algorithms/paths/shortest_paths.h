@@ -49,6 +49,8 @@ public:
     u32 from = from_[object];
     return from != 0 && from <= edges_.objects() ? std::optional(ObjectId{from - 1}) : std::nullopt;
   }
+  // Prefetches the memory that parent() will read first.
+  void prefetch(ObjectId object) const { from_.prefetch(static_cast<u32>(object)); }
   // Returns the owner whose root this is; nullopt if the search did not begin here.
   std::optional<OwnerId> owner(ObjectId root) const {
     u32 from = from_[root];

@@ -103,10 +103,10 @@ void ObjectView::for_each_reference(ObjectId object, const std::function<bool(co
       on = visit({static_cast<u64>(slot - opened.bytes), target});
   });
   if (on && opened.type->loader_allocator)
-    on = visit({std::nullopt, opened.type->loader_allocator, "(its assembly's LoaderAllocator)"});
+    on = visit({std::nullopt, opened.type->loader_allocator, to_loader_allocator});
   for (const Dependent &dependent : references_.dependents().of(opened.address))
     if (on)
-      on = visit({std::nullopt, dependent.secondary, "(dependent handle)"});
+      on = visit({std::nullopt, dependent.secondary, to_dependent});
 }
 
 std::string ObjectView::field(ObjectId object, const Reference &reference, Indices indices) {

@@ -37,6 +37,10 @@ public:
   // unknown shape.
   std::optional<CollectionFill> fill(ObjectId object);
 
+  // The names of references that no slot of an object has.
+  static constexpr const char *to_loader_allocator = "(its assembly's LoaderAllocator)";
+  static constexpr const char *to_dependent = "(dependent handle)";
+
   struct Reference {
     std::optional<u64> offset; // from the object's first byte; nullopt: no slot of the object has it
     Address target = 0;

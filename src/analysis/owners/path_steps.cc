@@ -1,5 +1,6 @@
 #include "analysis/owners/path_steps.h"
 
+#include "algorithms/paths/path_folding.h"
 #include "algorithms/paths/path_states.h"
 #include "analysis/names/compiled_names.h"
 #include "analysis/objects/inside_of.h"
@@ -59,7 +60,7 @@ public:
   }
 
 private:
-  PathStates states_;
+  PathStates states_{most_folded_states};
   PathState state_ = states_.begin(0);
   std::unordered_map<std::string, u32> numbers_;
   std::vector<std::string> texts_;

@@ -1,9 +1,9 @@
 #include "analysis/owners/type_paths.h"
 
-#include "analysis/objects/inside_of.h"
-#include "analysis/objects/object_view.h"
 #include "analysis/owners/ranked_paths.h"
 #include "analysis/owners/signature.h"
+#include "analysis/owners/step_names.h"
+#include "base/parallel.h"
 #include "objects/object_graph.h"
 
 #include <algorithm>
@@ -22,68 +22,37 @@ std::vector<bool> marked(const Snapshot &snapshot, const std::function<bool(Addr
   return out;
 }
 
-// Numbers for the names of the search's steps. When a parent is first asked about, all objects that were met from it
-// are named, so each reference is looked at once however many an array has.
-class StepNames {
-public:
-  StepNames(const Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
-      : snapshot_(snapshot), view_(view), search_(search), label_(snapshot.graph().objects()), insides_(insides) {}
-
-  u32 step(ObjectId from, ObjectId to) {
-    if (label_[static_cast<u32>(to)] == 0)
-      name_children(from);
-    return label_[static_cast<u32>(to)];
-  }
-  const std::string &text(u32 label) const { return texts_[label - 1]; }
-
-private:
-  void name_children(ObjectId parent) {
-    snapshot_.watch().check();
-    view_.for_each_reference(parent, [&](const ObjectView::Reference &reference) {
-      ObjectId child = snapshot_.index().find(reference.target);
-      if (child != no_object && label_[static_cast<u32>(child)] == 0 && search_.parent(child) == parent)
-        label_[static_cast<u32>(child)] = number(
-            are_nodes(parent, child) ? node_to_node : view_.field(parent, reference, ObjectView::Indices::folded));
-      return true;
-    });
-  }
-  bool are_nodes(ObjectId parent, ObjectId child) const {
-    const ObjectGraph &graph = snapshot_.graph();
-    return graph.type(parent) == graph.type(child) && insides_.is_node(graph.type(parent));
-  }
-  u32 number(std::string text) {
-    auto [at, is_new] = numbers_.try_emplace(std::move(text), static_cast<u32>(texts_.size() + 1));
-    if (is_new)
-      texts_.push_back(at->first);
-    return at->second;
-  }
-
-  const Snapshot &snapshot_;
-  ObjectView &view_;
-  const ShortestPaths &search_;
-  LargeArray<u32> label_; // by ObjectId: number() of the name of the step that leads to the object; 0: not yet named
-  const Insides &insides_;
-  std::unordered_map<std::string, u32> numbers_;
-  std::vector<std::string> texts_;
-};
-
-std::vector<ObjectId> instances_of(const ObjectGraph &graph, const std::vector<bool> &types) {
+// Returns the objects of these types, which may be tens of millions, ascending.
+std::vector<ObjectId> instances_of(const Snapshot &snapshot, const std::vector<bool> &types) {
+  constexpr u64 part_size = u64{1} << 18;
+  const ObjectGraph &graph = snapshot.graph();
   auto is_one = [&](TypeId type) { return static_cast<u32>(type) < types.size() && types[static_cast<u32>(type)]; };
-  std::vector<ObjectId> out;
-  out.reserve(static_cast<u64>(std::count_if(graph.types().begin(), graph.types().end(), is_one))); // tens of millions
-  for (u32 i = 0; i < graph.objects(); ++i)
-    if (is_one(graph.type(ObjectId{i})))
-      out.push_back(ObjectId{i});
+  std::vector<u64> first((graph.objects() + part_size - 1) / part_size + 1);
+  parallel_for_parts(graph.objects(), part_size, snapshot.threads(), [&](u64 begin, u64 end, unsigned) {
+    const std::span<const TypeId> part = graph.types().subspan(begin, end - begin);
+    first[begin / part_size + 1] = static_cast<u64>(std::count_if(part.begin(), part.end(), is_one));
+  });
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<ObjectId> out(first.back());
+  parallel_for_parts(graph.objects(), part_size, snapshot.threads(), [&](u64 begin, u64 end, unsigned) {
+    snapshot.watch().check();
+    u64 at = first[begin / part_size];
+    for (u64 i = begin; i < end; ++i)
+      if (is_one(graph.type(ObjectId(i))))
+        out[at++] = ObjectId(i);
+  });
   return out;
 }
 
+// Instances whose paths one search found.
 struct Held {
-  ObjectId object;
-  u32 path; // number of its path among those found
+  std::span<const ObjectId> instances;
+  LargeArray<u32> path_of; // by instance: `none`, or its path among those of this search
+  u64 first = 0;           // of these paths, among all
 };
 
 // Computes how much would be freed with the instances of each of the groups with most bytes.
-void add_retained(const Snapshot &snapshot, const std::vector<Held> &instances, std::vector<TypePath> &paths) {
+void add_retained(const Snapshot &snapshot, const std::vector<Held> &held, std::vector<TypePath> &paths) {
   const ObjectGraph &graph = snapshot.graph();
   std::vector<u32> order(paths.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -93,8 +62,12 @@ void add_retained(const Snapshot &snapshot, const std::vector<Held> &instances, 
   for (u32 i = 0; i < order.size(); ++i)
     set_of_path[order[i]] = static_cast<u8>(1 + i);
   LargeArray<u8> set_of(graph.objects());
-  for (const Held &held : instances)
-    set_of[static_cast<u32>(held.object)] = set_of_path[held.path];
+  for (const Held &some : held)
+    parallel_for_parts(some.instances.size(), 1 << 16, snapshot.threads(), [&](u64 begin, u64 end, unsigned) {
+      for (u64 i = begin; i < end; ++i)
+        if (some.path_of[i] != FoldedPaths::none)
+          set_of[static_cast<u32>(some.instances[i])] = set_of_path[some.first + some.path_of[i]];
+    });
   const std::vector<Retained> retained =
       retained_by_each(graph.edges(), snapshot.sizes(), snapshot.owned_roots(), std::move(set_of),
                        static_cast<u32>(order.size()), snapshot.threads(), snapshot.watch());
@@ -106,24 +79,18 @@ void add_retained(const Snapshot &snapshot, const std::vector<Held> &instances, 
 class Folding {
 public:
   Folding(const Snapshot &snapshot, ObjectView &view, const Insides &insides, const ShortestPaths &search)
-      : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, insides, search) {}
+      : snapshot_(snapshot), view_(view), search_(search), names_(snapshot, view, insides) {}
 
-  void add(std::span<const ObjectId> instances, TypePaths &out, std::vector<Held> &held) {
-    const ObjectGraph &graph = snapshot_.graph();
-    const ObjectSizes sizes = snapshot_.sizes();
-    const PathLabels labels{[](OwnerId owner) { return static_cast<u32>(owner); },
-                            [&](ObjectId from, ObjectId to) { return names_.step(from, to); }};
-    const FoldedPaths folded = fold_paths(search_, graph.objects(), instances, labels, snapshot_.watch());
-    const u64 before = out.paths.size();
+  Held add(std::span<const ObjectId> instances, TypePaths &out) {
+    const LargeArray<u32> steps = names_.name_steps(search_, instances);
+    const PathLabels labels{.owner = [](OwnerId owner) { return static_cast<u32>(owner); }, .steps = steps};
+    FoldedPaths folded =
+        fold_paths(search_, snapshot_.sizes(), instances, labels, snapshot_.threads(), snapshot_.watch());
+    Held held{.instances = instances, .path_of = std::move(folded.path_of), .first = out.paths.size()};
     out.not_folded += folded.not_folded;
     for (const FoldedPath &path : folded.paths)
       out.paths.push_back(named(path));
-    for (u64 i = 0; i < instances.size(); ++i)
-      if (folded.path_of[i] != FoldedPaths::none) {
-        const u32 path = static_cast<u32>(before) + folded.path_of[i];
-        out.paths[path].bytes += sizes.of(instances[i]);
-        held.push_back({instances[i], path});
-      }
+    return held;
   }
 
 private:
@@ -134,6 +101,7 @@ private:
     to.owner_text = owner.name;
     to.is_static = owner.is_static;
     to.instances = path.instances;
+    to.bytes = path.bytes;
     to.example = view_.address(path.example);
     std::vector<std::string> fields;
     for (const FoldedStep &step : path.steps) {
@@ -159,27 +127,26 @@ private:
 } // namespace
 
 TypePaths find_type_paths(const Snapshot &snapshot, const std::function<bool(Address)> &is_meant) {
-  std::vector<ObjectId> instances = instances_of(snapshot.graph(), marked(snapshot, is_meant));
+  std::vector<ObjectId> instances = instances_of(snapshot, marked(snapshot, is_meant));
   TypePaths out;
   out.instances = instances.size();
   ObjectView view(snapshot);
   const Insides insides(snapshot.runtime(), snapshot.references().types());
   std::vector<Held> held;
-  held.reserve(instances.size());
   const std::shared_ptr<const RankedPaths> ways = ranked_paths(snapshot);
+  auto end = instances.end(); // of those that no search has met yet
   for (const std::optional<ShortestPaths> &search : ways->searches()) {
     if (!search)
       continue;
     auto is_lost = [&](ObjectId object) { return !search->met(object); };
     // Mostly the search met all instances, and the vector stays as it is.
-    auto met = std::find_if(instances.begin(), instances.end(), is_lost);
-    met =
-        met == instances.end() ? instances.begin() : std::stable_partition(instances.begin(), instances.end(), is_lost);
-    if (met != instances.end())
-      Folding(snapshot, view, insides, *search).add({met, instances.end()}, out, held);
-    instances.erase(met, instances.end());
+    auto met = std::find_if(instances.begin(), end, is_lost);
+    met = met == end ? instances.begin() : std::stable_partition(instances.begin(), end, is_lost);
+    if (met != end)
+      held.push_back(Folding(snapshot, view, insides, *search).add({met, end}, out));
+    end = met;
   }
-  for (ObjectId object : instances)
+  for (ObjectId object : std::span(instances.begin(), end))
     ++(snapshot.heap().is_frozen(view.address(object)) ? out.frozen : out.unreachable);
   add_retained(snapshot, held, out.paths);
   std::stable_sort(out.paths.begin(), out.paths.end(),

@@ -283,7 +283,7 @@ Plan plan_path(const Question &question) {
   if (question.all)
     plan.then("referrers");
   plan.then("breadth-first search").perhaps(Pass::live);
-  for (const char *of_types : {"folding of paths", "reachable without a set"})
+  for (const char *of_types : {"names of steps", "folding of paths", "reachable without a set"})
     is_address ? plan.perhaps(of_types) : plan.then(of_types);
   return plan;
 }

@@ -1,4 +1,4 @@
-// Folding against a plain twin that has the whole sequence of each path before it, and by hand.
+// Folding against a plain twin that has the whole sequence of each path before it, by hand, and by several threads.
 #include "algorithms/paths/path_folding.h"
 #include "support/property.h"
 
@@ -27,18 +27,15 @@ struct Tree {
     for (const auto &references : children)
       graph.add(8, references);
   }
-  FoldedPaths fold(const std::vector<ObjectId> &instances) const {
+  FoldedPaths fold(const std::vector<ObjectId> &instances, unsigned threads = 1,
+                   u32 most_states = most_folded_states) const {
     ShortestPaths found(graph.edges(), 1, {});
     found.grow(graph.owners());
-    PathLabels names{.owner = [&](OwnerId owner) { return labels[root_of(owner)]; },
-                     .step = [&](ObjectId, ObjectId to) { return labels[static_cast<u32>(to)]; }};
-    return fold_paths(found, graph.objects(), instances, names, {});
+    PathLabels names{.owner = [&](OwnerId owner) { return labels[root_of(owner)]; }, .steps = labels};
+    return fold_paths(found, graph.sizes(), instances, names, threads, {}, most_states);
   }
-  u32 root_of(OwnerId owner) const {
-    for (const OwnedRoot &root : graph.roots)
-      if (root.owner == owner)
-        return static_cast<u32>(root.object);
-    return 0;
+  u32 root_of(OwnerId owner) const { // owners are numbered as their roots come
+    return static_cast<u32>(graph.roots[static_cast<u32>(owner)].object);
   }
   std::vector<u32> sequence(ObjectId object) const {
     ShortestPaths found(graph.edges(), 1, {});
@@ -70,6 +67,18 @@ std::vector<std::string> texts(const FoldedPaths &folded) {
   std::vector<std::string> out;
   for (const FoldedPath &path : folded.paths)
     out.push_back(std::to_string(path.instances) + " " + text(path));
+  return out;
+}
+
+std::vector<u32> paths_of(const FoldedPaths &folded) { return {folded.path_of.begin(), folded.path_of.end()}; }
+
+// All that is known of the folded paths.
+std::vector<std::string> facts(const FoldedPaths &folded) {
+  std::vector<std::string> out = texts(folded);
+  for (u64 i = 0; i < out.size(); ++i)
+    out[i] += " " + std::to_string(folded.paths[i].bytes) + " bytes, first " +
+              std::to_string(static_cast<u32>(folded.paths[i].example));
+  out.push_back(std::to_string(folded.not_folded) + " not folded");
   return out;
 }
 
@@ -118,7 +127,7 @@ TEST(PathFolding, SeveralRepeats) {
 TEST(PathFolding, EachInstanceKnowsItsPath) {
   FoldedPaths folded = fold({"oxy", "ohnni", "ohni"});
   ASSERT_EQ(texts(folded), (Texts{"2 o.h(n)1-2i", "1 o.xy"}));
-  EXPECT_EQ(folded.path_of, (std::vector<u32>{1, 0, 0}));
+  EXPECT_EQ(paths_of(folded), (std::vector<u32>{1, 0, 0}));
   EXPECT_EQ(folded.paths[0].example, ObjectId{7});
 }
 
@@ -129,7 +138,7 @@ TEST(PathFolding, WhatIsTooLongIsNotFolded) {
     all += static_cast<char>('a' + (i % 5 + i / 5 * 5) % 23); // no squares
   FoldedPaths folded = fold({all, "ox"});
   EXPECT_EQ(texts(folded), Texts{"1 o.x"});
-  EXPECT_EQ(folded.path_of, (std::vector<u32>{FoldedPaths::none, 0}));
+  EXPECT_EQ(paths_of(folded), (std::vector<u32>{FoldedPaths::none, 0}));
   EXPECT_EQ(folded.not_folded, 1u);
 }
 
@@ -138,11 +147,12 @@ TEST(PathFolding, UnreachableInstances) {
   graph.add(8, {});
   ShortestPaths found(graph.edges(), 1, {});
   std::vector<ObjectId> instances{ObjectId{0}};
-  FoldedPaths folded = fold_paths(found, 1, instances, {}, {});
-  EXPECT_EQ(folded.path_of, std::vector<u32>{FoldedPaths::none});
+  FoldedPaths folded = fold_paths(found, graph.sizes(), instances, {}, 1, {});
+  EXPECT_EQ(paths_of(folded), std::vector<u32>{FoldedPaths::none});
   EXPECT_EQ(folded.not_folded, 0u);
 }
 
+// In either order: the first instance is the end that is nearest to the root, or the farthest.
 TEST(PathFolding, AListOfAMillionLinks) {
   constexpr u32 links = 1'000'000;
   std::vector<i64> parents(links);
@@ -153,7 +163,63 @@ TEST(PathFolding, AListOfAMillionLinks) {
     all[i] = ObjectId{i};
   }
   labels[0] = 0;
-  EXPECT_EQ(texts(Tree(parents, labels).fold(all)), Texts{"1000000 a.(b)0-999999"});
+  const Tree tree(parents, labels);
+  for (unsigned threads : {1, 3}) {
+    EXPECT_EQ(texts(tree.fold(all, threads)), Texts{"1000000 a.(b)0-999999"});
+    std::reverse(all.begin(), all.end());
+    EXPECT_EQ(texts(tree.fold(all, threads)), Texts{"1000000 a.(b)0-999999"});
+  }
+}
+
+// So many paths that threads forget what they know of some, and counts of repeats that differ.
+TEST(PathFolding, TheSameByAnyNumberOfThreads) {
+  constexpr u32 objects = 60'000;
+  GraphDice dice;
+  std::vector<i64> parents(objects);
+  std::vector<u32> labels(objects);
+  std::vector<ObjectId> instances;
+  for (u32 i = 0; i < objects; ++i) {
+    parents[i] = i == 0 || dice(1000) == 0 ? -1 : static_cast<i64>(dice(10) == 0 ? i - 1 : dice(i));
+    labels[i] = static_cast<u32>(dice(12));
+    if (dice(2) == 0)
+      instances.push_back(ObjectId{i});
+  }
+  const Tree tree(parents, labels);
+  const FoldedPaths expected = tree.fold(instances);
+  EXPECT_GT(expected.paths.size(), 4'096u);
+  for (unsigned threads : {2, 3, 16}) {
+    const FoldedPaths folded = tree.fold(instances, threads);
+    EXPECT_EQ(facts(folded), facts(expected)) << threads << " threads";
+    EXPECT_EQ(paths_of(folded), paths_of(expected)) << threads << " threads";
+  }
+}
+
+// More states than there may be: what is folded is what one thread folds, instance by instance.
+TEST(PathFolding, MoreStatesThanThereMayBe) {
+  u64 left_out = 0;
+  for (u64 seed = 1; seed <= 20; ++seed) {
+    constexpr u32 objects = 30'000;
+    GraphDice dice(seed);
+    std::vector<i64> parents(objects);
+    std::vector<u32> labels(objects);
+    std::vector<ObjectId> instances;
+    for (u32 i = 0; i < objects; ++i) {
+      parents[i] = i == 0 || dice(100) == 0 ? -1 : static_cast<i64>(dice(i));
+      labels[i] = static_cast<u32>(dice(30));
+      if (dice(4) == 0)
+        instances.push_back(ObjectId{i});
+    }
+    const Tree tree(parents, labels);
+    const u32 most_states = 100 + static_cast<u32>(dice(5000));
+    const FoldedPaths expected = tree.fold(instances, 1, most_states);
+    left_out += expected.not_folded;
+    for (unsigned threads : {2, 3, 16}) {
+      const FoldedPaths folded = tree.fold(instances, threads, most_states);
+      ASSERT_EQ(facts(folded), facts(expected)) << threads << " threads";
+      ASSERT_EQ(paths_of(folded), paths_of(expected)) << threads << " threads";
+    }
+  }
+  EXPECT_GT(left_out, 10'000u);
 }
 
 // The twin: each path on its own, all of its labels at hand.
@@ -275,12 +341,15 @@ TEST(PathFolding, AsByTwin) {
   for_all(4000, values_of(random_tree, smaller_trees), [](const TreeCase &c) {
     Tree tree(c.parents, c.labels);
     const std::vector<ObjectId> &instances = c.instances;
-    FoldedPaths folded = tree.fold(instances);
+    FoldedPaths folded = tree.fold(instances, static_cast<unsigned>(1 + instances.size() % 3));
     ASSERT_EQ(folded.not_folded, 0u);
-    u64 total = 0;
-    for (const FoldedPath &path : folded.paths)
+    u64 total = 0, bytes = 0;
+    for (const FoldedPath &path : folded.paths) {
       total += path.instances;
+      bytes += path.bytes;
+    }
     ASSERT_EQ(total, instances.size());
+    ASSERT_EQ(bytes, 8 * instances.size());
 
     std::map<u32, u64> members;
     std::set<u32> ambiguous;                           // folded paths with an instance that fits in several ways
