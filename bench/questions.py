@@ -41,6 +41,8 @@ TARGETS = [
     ("graph", "closure of one object", "ClrMD", 1 / 15),
     ("graph", "retained of all", "live set", 3.5),  # 3 when the live set took a second walk
     ("graph", "report", "retained of all", 1.7),
+    ("tree", "paths to all of a type", "live set", 3.5),
+    ("tree", "paths to all of a type", "retained of all", 0.6),
     ("business", "stat", "cat", 5),
     ("business", "stat", "ClrMD", 1 / 8),
     ("business", "live set", "ClrMD", 1 / 8),
