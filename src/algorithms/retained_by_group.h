@@ -14,11 +14,13 @@ struct GroupRetained {
 };
 
 // groups_of(ObjectId, visit) must call visit(group) for each group of the object (its type, its assembly, ...), each
-// less than `groups`. It is called once or twice per reachable object, from many threads. Memory: 24 bytes per group
-// and thread.
-template <class GroupsOf>
+// less than `groups`. It is called once or twice per reachable object, from many threads. The tree's order is not that
+// of the objects, so prefetch(ObjectId) is called some objects earlier, for the memory that groups_of will read.
+// Memory: 24 bytes per group and thread.
+template <class GroupsOf, class Prefetch>
 std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 groups, unsigned threads,
-                                              const Watch &watch, GroupsOf groups_of) {
+                                              const Watch &watch, GroupsOf groups_of, Prefetch prefetch) {
+  constexpr u32 ahead = 16;
   Timer timer(watch, "retained by group");
   threads = std::max(threads, 1u);
   std::vector<std::vector<GroupRetained>> parts(threads, std::vector<GroupRetained>(groups));
@@ -35,6 +37,9 @@ std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 gro
     for (u32 at = begin; at < end; ++at) {
       if (at % 0x10000 == 0)
         watch.check();
+      if (end - at > ahead)
+        if (const std::optional<ObjectId> next = tree.object(TreePlace{at + ahead}))
+          prefetch(*next);
       const std::optional<ObjectId> object = tree.object(TreePlace{at});
       if (!object)
         continue;
@@ -62,10 +67,13 @@ std::vector<GroupRetained> retained_by_groups(const DominatorTree &tree, u32 gro
 template <class GroupOf>
 std::vector<GroupRetained> retained_by_group(const DominatorTree &tree, u32 groups, unsigned threads,
                                              const Watch &watch, GroupOf group_of) {
-  return retained_by_groups(tree, groups, threads, watch, [&](ObjectId object, auto visit) {
-    if (const u32 group = group_of(object); group < groups)
-      visit(group);
-  });
+  return retained_by_groups(
+      tree, groups, threads, watch,
+      [&](ObjectId object, auto visit) {
+        if (const u32 group = group_of(object); group < groups)
+          visit(group);
+      },
+      [](ObjectId) {});
 }
 
 } // namespace dnheap

@@ -31,6 +31,7 @@ public:
   std::vector<OwnerLine> owner_lines();
   u32 type_count() const { return types_.size(); }
   TypeId type(ObjectId object) const { return graph_.type(object); }
+  void prefetch_type(ObjectId object) const { graph_.prefetch_type(object); }
   Address method_table(TypeId type) const { return types_[type].method_table; }
   const std::string &name(TypeId type) { return snapshot_.runtime().types().name(method_table(type)); }
   std::string assembly(TypeId type) { return snapshot_.runtime().types().assembly(method_table(type)); }

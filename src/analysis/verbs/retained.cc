@@ -110,12 +110,14 @@ std::vector<report::Table> groups_tables(Holding &holding, const std::vector<Gro
     first.push_back(first.back() + static_cast<u32>(one.names.size()));
   const Snapshot &snapshot = holding.snapshot();
   const std::vector<GroupRetained> sums = retained_by_groups(
-      holding.tree(), first.back(), snapshot.threads(), snapshot.watch(), [&](ObjectId object, auto visit) {
+      holding.tree(), first.back(), snapshot.threads(), snapshot.watch(),
+      [&](ObjectId object, auto visit) {
         const u32 type = static_cast<u32>(holding.type(object));
         for (u64 i = 0; i < groupings.size(); ++i)
           if (type < groupings[i].group_of.size() && groupings[i].group_of[type] != ~u32{0})
             visit(first[i] + groupings[i].group_of[type]);
-      });
+      },
+      [&](ObjectId object) { holding.prefetch_type(object); });
   std::vector<report::Table> out;
   for (u64 i = 0; i < groupings.size(); ++i)
     out.push_back(
