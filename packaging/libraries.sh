@@ -2,14 +2,17 @@
 # libraries.sh win-x64|linux-x64|linux-arm64: static libraries that dnheap links, for that target: build/libraries/TARGET/SOURCE-PACKAGE, each
 # with its `version` and `copyright`. From Debian's own source packages (all for win-x64, for which Debian has zlib alone; for Linux those of zstd and
 # sqlite, as they are made smaller than Debian's packages are, and of RE2, as it is to go into a shared library, too), or from its packages of
-# that architecture (linux-arm64). Nothing is installed; a second run does nothing.
+# that architecture (linux-arm64). Nothing is installed; a second run does nothing. DNHEAP_SOURCES: see source.sh.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 source packaging/apt.sh
+source packaging/source.sh
 target=${1:?which target?}
 out=$PWD/build/libraries/$target
-made_by=$(cat packaging/libraries.sh packaging/apt.sh | sha256sum)
-[[ $(cat "$out/made_by" 2>/dev/null) != "$made_by" ]] || exit 0
+made_by=$(cat packaging/libraries.sh packaging/apt.sh packaging/source.sh | sha256sum)
+# Said each time, as what is shipped has them: older versions than the archive's index names.
+say_older() { [[ ! -e $out/older ]] || sed 's/^/libraries: WARNING: /' "$out/older" >&2; }
+[[ $(cat "$out/made_by" 2>/dev/null) != "$made_by" ]] || { say_older && exit 0; }
 work=$out.work
 log=$work/log
 rm -rf "$out" "$work"
@@ -20,8 +23,9 @@ quietly() { "$@" >"$log" 2>&1 || { tail -30 "$log" >&2 && echo "libraries: faile
 # source_of PACKAGE: unpacks it, with Debian's patches; sets `folder`, where it is, and `to`, where what is made of it goes.
 source_of() {
   echo "libraries: $1 for $target" >&2
-  mkdir -p "$work/source/$1" "$out/$1/include" "$out/$1/lib"
-  (cd "$work/source/$1" && quietly "${apt[@]}" source "$1")
+  mkdir -p "$out/$1/include" "$out/$1/lib"
+  quietly unpack_source "$1" "$work/source/$1"
+  [[ -z $older ]] || echo "$older" >>"$out/older"
   folder=$(echo "$work/source/$1"/*/)
   folder=${folder%/}
   to=$out/$1
@@ -157,5 +161,6 @@ linux-arm64)
   ;;
 *) echo "libraries: no such target: $target" >&2 && exit 2 ;;
 esac
+say_older
 [[ -n ${KEEP_WORK:-} ]] || rm -rf "$work"
 echo "$made_by" >"$out/made_by"
