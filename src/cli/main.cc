@@ -23,7 +23,7 @@ namespace dnheap::cli {
 namespace {
 
 // The codes that exit_codes() documents.
-enum ExitCode {
+enum Outcome {
   answered = 0,
   limit_exceeded = 1,
   wrong_usage = 2,

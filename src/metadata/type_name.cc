@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned max_nesting = 64;
 constexpr u32 max_arity = 1024;
 
-struct Level {
+struct NestingLevel {
   std::string_view name_space, name;
   u32 arity; // including those of the enclosing types
 };
@@ -27,8 +27,8 @@ u32 arity_mark(std::string_view name) {
 }
 
 // Returns the levels, innermost first.
-std::vector<Level> levels_of_type_def(const Metadata &metadata, u32 rid) {
-  std::vector<Level> levels;
+std::vector<NestingLevel> levels_of_type_def(const Metadata &metadata, u32 rid) {
+  std::vector<NestingLevel> levels;
   for (; rid && levels.size() < max_nesting; rid = metadata.enclosing_type(rid)) {
     std::optional<TypeDefRow> type = metadata.type_def(rid);
     if (!type)
@@ -39,8 +39,8 @@ std::vector<Level> levels_of_type_def(const Metadata &metadata, u32 rid) {
   return levels;
 }
 
-std::vector<Level> levels_of_type_ref(const Metadata &metadata, u32 rid) {
-  std::vector<Level> levels;
+std::vector<NestingLevel> levels_of_type_ref(const Metadata &metadata, u32 rid) {
+  std::vector<NestingLevel> levels;
   while (levels.size() < max_nesting) {
     std::optional<TypeRefRow> type = metadata.type_ref(rid);
     if (!type)
@@ -56,7 +56,7 @@ std::vector<Level> levels_of_type_ref(const Metadata &metadata, u32 rid) {
   return levels;
 }
 
-std::vector<Level> levels_of(const Metadata &metadata, Token type) {
+std::vector<NestingLevel> levels_of(const Metadata &metadata, Token type) {
   switch (table_of(type)) {
   case Table::TypeDef: return levels_of_type_def(metadata, rid_of(type));
   case Table::TypeRef: return levels_of_type_ref(metadata, rid_of(type));
@@ -88,7 +88,7 @@ void append_qualified(std::string &out, std::string_view name_space, std::string
 std::vector<TypeNamePart> type_name_parts(const Metadata &metadata, Token type) {
   std::vector<TypeNamePart> parts;
   bool inherits = true;
-  std::vector<Level> levels = levels_of(metadata, type);
+  std::vector<NestingLevel> levels = levels_of(metadata, type);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     auto &[name_space, name, arity] = levels[i];
     u32 outer = i + 1 < levels.size() ? levels[i + 1].arity : 0;
@@ -145,7 +145,7 @@ std::string function_pointer_type_name(std::string_view returns, std::span<const
 
 std::string type_name(const Metadata &metadata, Token type) {
   std::string out;
-  std::vector<Level> levels = levels_of(metadata, type);
+  std::vector<NestingLevel> levels = levels_of(metadata, type);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level)
     append_qualified(out, level->name_space, level->name);
   return out;

@@ -11,11 +11,11 @@ constexpr u64 least_stack = 1 << 10, most_stack = 16 << 20; // bounds for the si
 constexpr u64 guard = 64 << 10; // after an overflow the next frame would begin just below the limit
 
 // The offsets of the general registers, the stack pointer and the instruction pointer in the kernel's struct ucontext.
-struct FrameLayout {
+struct UserContextLayout {
   Architecture architecture;
   u64 registers, count, stack_pointer, instruction_pointer;
 };
-constexpr FrameLayout layouts[] = {
+constexpr UserContextLayout layouts[] = {
     {Architecture::x64, 40, 15, 160, 168},      {Architecture::x86, 36, 7, 48, 76},
     {Architecture::arm64, 184, 31, 432, 440},   {Architecture::arm, 32, 13, 84, 92},
     {Architecture::riscv64, 176, 32, 192, 176}, {Architecture::loongarch64, 184, 32, 208, 176},
@@ -23,7 +23,7 @@ constexpr FrameLayout layouts[] = {
 
 class Frames {
 public:
-  Frames(const Memory &memory, const FrameLayout &layout, Address limit, Address base)
+  Frames(const Memory &memory, const UserContextLayout &layout, Address limit, Address base)
       : memory_(memory), p_(memory.format().pointer_size), layout_(layout), limit_(limit), base_(base) {}
 
   // Reads {flags, link to another context (none), signal stack {address, flags, size}, …}. A sound one lies on the
@@ -54,7 +54,7 @@ public:
 private:
   const Memory &memory_;
   const u64 p_;
-  const FrameLayout layout_;
+  const UserContextLayout layout_;
   const Address limit_, base_;
 };
 
@@ -63,7 +63,7 @@ private:
 std::optional<InterruptedThread> find_interrupted(const Target &target, const Thread &thread, Address limit,
                                                   Address base) {
   auto layout = std::find_if(std::begin(layouts), std::end(layouts),
-                             [&](const FrameLayout &l) { return l.architecture == target.architecture; });
+                             [&](const UserContextLayout &l) { return l.architecture == target.architecture; });
   if (layout == std::end(layouts) || target.os != OperatingSystem::linux_os)
     return std::nullopt;
   const Frames frames(target.memory, *layout, limit, base);

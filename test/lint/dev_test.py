@@ -57,7 +57,7 @@ class Tools(unittest.TestCase):
         """In a project of three files."""
         project = self.path / "project"
         if not project.exists():
-            for file in ("dev", "test/lint/include_order.py", "test/lint/std_names.py", "test/lint/headers_check.py", "src/base/error.h", "src/base/text.h", "src/base/text.cc"):
+            for file in ("dev", "test/lint/include_order.py", "test/lint/std_names.py", "test/lint/anonymous_names.py", "test/lint/headers_check.py", "src/base/error.h", "src/base/text.h", "src/base/text.cc"):
                 (project / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(PROJECT / file, project / file)
             (project / "bench").mkdir()
@@ -108,7 +108,7 @@ class Tools(unittest.TestCase):
         done = self.lint()
         self.assertEqual(done.returncode, 1)
         said = [line for line in done.stdout.splitlines() if not line.startswith("dev: this is no Debian")]
-        self.assertEqual(said, ["include order: ok", "headers: ok", "names of std: ok", "layout: not checked, there is no clang-format here"])
+        self.assertEqual(said, ["include order: ok", "headers: ok", "names of std: ok", "names in anonymous namespaces: ok", "layout: not checked, there is no clang-format here"])
 
     def test_lint_takes_any_clang_format(self):
         script = 'if [ "$1" = --version ]; then echo "Debian clang-format version %s.1.7"; else %s "$1"; fi'

@@ -30,12 +30,12 @@ u64 times_repeated(const std::vector<PathStep> &steps, u64 at, u64 period) {
 }
 
 // A sequence of `period` steps that comes `times` times in a row.
-struct Repeat {
+struct StepRepeat {
   u64 period = 1, times = 1;
 };
 
-Repeat repeat_at(const std::vector<PathStep> &steps, u64 at) {
-  Repeat out;
+StepRepeat repeat_at(const std::vector<PathStep> &steps, u64 at) {
+  StepRepeat out;
   for (u64 period = 1; period <= PathStates::longest_period; ++period)
     if (u64 times = times_repeated(steps, at, period); times >= 3 && times * period > out.times * out.period)
       out = {period, times};
@@ -182,7 +182,7 @@ std::string path_text(const PathSteps &path) {
   for (u64 i = 1; i < path.steps.size();) {
     if (i == between)
       out += " … ";
-    const Repeat repeat = repeat_at(path.steps, i);
+    const StepRepeat repeat = repeat_at(path.steps, i);
     if (repeat.times < 3) {
       out += path.steps[i++].field;
       continue;
@@ -213,7 +213,7 @@ std::vector<report::Row> folded_rows(const PathSteps &path, bool is_raw) {
     rows.push_back({rows.empty() ? path.owner : "  " + step.field, type, hex(step.address)});
   };
   for (u64 i = 0; i < path.steps.size();) {
-    const auto [period, times] = i ? repeat_at(path.steps, i) : Repeat(); // the root never starts a repeat
+    const auto [period, times] = i ? repeat_at(path.steps, i) : StepRepeat(); // the root never starts a repeat
     u64 between = path.steps.size() / 2;
     bool gap_inside = path.left_out && i < between && i + period * times >= between;
     if (times < 3) {

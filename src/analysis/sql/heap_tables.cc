@@ -47,7 +47,7 @@ constexpr SqlTable all_tables[] = {
     {.name = "meta", .columns = "key TEXT, value TEXT", .rows_per_object = 0, .rows = rows_of_meta},
 };
 
-struct Table : sqlite3_vtab {
+struct VirtualTable : sqlite3_vtab {
   HeapTables *tables = nullptr;
   const SqlTable *row = nullptr;
 };
@@ -70,7 +70,7 @@ template <class Do> int guarded(HeapTables &tables, Do body) {
     return SQLITE_ERROR;
   }
 }
-HeapTables &tables_of(sqlite3_vtab_cursor *cursor) { return *static_cast<Table *>(cursor->pVtab)->tables; }
+HeapTables &tables_of(sqlite3_vtab_cursor *cursor) { return *static_cast<VirtualTable *>(cursor->pVtab)->tables; }
 
 int connect(sqlite3 *database, void *known, int, const char *const *, sqlite3_vtab **out, char **) {
   const auto &of = *static_cast<const Known *>(known);
@@ -78,14 +78,14 @@ int connect(sqlite3 *database, void *known, int, const char *const *, sqlite3_vt
   if (int error = sqlite3_declare_vtab(database, text.c_str()))
     return error;
   return guarded(*of.tables, [&] {
-    auto table = std::make_unique<Table>();
+    auto table = std::make_unique<VirtualTable>();
     table->tables = of.tables;
     table->row = of.row;
     *out = table.release();
   });
 }
 int disconnect(sqlite3_vtab *table) {
-  delete static_cast<Table *>(table);
+  delete static_cast<VirtualTable *>(table);
   return SQLITE_OK;
 }
 
@@ -102,7 +102,7 @@ bool is_address(const SqlTable &table, int column) {
 
 // Refuses to compare an address with a text: a text never equals a number, so the result would be empty without a
 // reason. Without a look-up, filter() does not see the other operand.
-void check_constants([[maybe_unused]] const Table &of, [[maybe_unused]] sqlite3_index_info *info) {
+void check_constants([[maybe_unused]] const VirtualTable &of, [[maybe_unused]] sqlite3_index_info *info) {
 #if SQLITE_VERSION_NUMBER >= 3038000
   for (int i = 0; i < info->nConstraint; ++i) {
     const auto &one = info->aConstraint[i];
@@ -124,7 +124,7 @@ void check_constants([[maybe_unused]] const Table &of, [[maybe_unused]] sqlite3_
 
 // A join that would give the value later is refused without an error, so that SQLite finds the order in which it is
 // known.
-int refuse_all_rows(const Table &table, const sqlite3_index_info &info) {
+int refuse_all_rows(const VirtualTable &table, const sqlite3_index_info &info) {
   for (int i = 0; i < info.nConstraint; ++i)
     if (info.aConstraint[i].iColumn == 0 && info.aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
       return SQLITE_CONSTRAINT;
@@ -137,7 +137,7 @@ int refuse_all_rows(const Table &table, const sqlite3_index_info &info) {
 
 // The plan's number is 1 + the column that is looked up; 0: all rows.
 int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
-  const Table &table = *static_cast<Table *>(of);
+  const VirtualTable &table = *static_cast<VirtualTable *>(of);
   const double objects = static_cast<double>(table.tables->snapshot().index().count());
   info->estimatedCost = table.row->rows_per_object ? objects * static_cast<double>(table.row->rows_per_object) : 1000;
   info->estimatedRows = static_cast<sqlite3_int64>(info->estimatedCost);
@@ -161,7 +161,7 @@ int best_index(sqlite3_vtab *of, sqlite3_index_info *info) {
 }
 
 int open(sqlite3_vtab *of, sqlite3_vtab_cursor **out) {
-  Table &table = *static_cast<Table *>(of);
+  VirtualTable &table = *static_cast<VirtualTable *>(of);
   return guarded(*table.tables, [&] {
     auto cursor = std::make_unique<Cursor>();
     cursor->rows = table.row->rows(*table.tables);
@@ -176,7 +176,7 @@ int filter(sqlite3_vtab_cursor *cursor, int plan, const char *, int count, sqlit
   return guarded(tables_of(cursor), [&] {
     const bool looks_up = plan > 0 && count > 0;
     if (looks_up && sqlite3_value_type(values[0]) == SQLITE_TEXT &&
-        is_address(*static_cast<Table *>(cursor->pVtab)->row, plan - 1))
+        is_address(*static_cast<VirtualTable *>(cursor->pVtab)->row, plan - 1))
       refuse_text();
     // A value that is not an integer equals no address; SQLite compares the returned rows once more itself.
     static_cast<Cursor *>(cursor)->rows->begin(looks_up ? plan - 1 : -1, looks_up ? sqlite3_value_int64(values[0]) : 0);

@@ -18,7 +18,7 @@ constexpr u32 deepest = 1000;       // frames of a stack
 constexpr u64 most_parts = 1 << 24; // different stacks while they are counted; further ones are not counted
 constexpr u64 most_inner = 1 << 20; // tasks that one method awaits at once
 
-enum Progress : u8 { not_met, being_built, built };
+enum ChainProgress : u8 { not_met, being_built, built };
 
 // Names what is awaited, by the beginning of its type's name.
 struct Word {

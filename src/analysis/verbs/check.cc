@@ -114,13 +114,13 @@ std::string name_in(const Record::Owner &owner) { return full_name(owner.name, o
 std::string name_in(const Record::Class &one) { return one.name; }
 
 // The limited figures, now and in the baseline: all under the limit's own name, or each under its own.
-using Figures = std::map<std::string, std::array<u64, 2>>;
+using FiguresOfRows = std::map<std::string, std::array<u64, 2>>;
 
 // `is_matched` becomes true if the limit applies to some row.
 template <class Rows>
-Figures figures_of(const Limit &limit, const LimitedRows &chosen, std::span<const Record> records, bool &is_matched,
-                   Rows rows_of) {
-  Figures out;
+FiguresOfRows figures_of(const Limit &limit, const LimitedRows &chosen, std::span<const Record> records,
+                         bool &is_matched, Rows rows_of) {
+  FiguresOfRows out;
   is_matched = false;
   if (!limit.each)
     out[limit.pattern.empty() ? limit.name : "/" + limit.pattern + "/"] = {0, 0};
@@ -134,16 +134,16 @@ Figures figures_of(const Limit &limit, const LimitedRows &chosen, std::span<cons
   return out;
 }
 
-Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is_matched) {
+FiguresOfRows figures_of(const Limit &limit, std::span<const Record> records, bool &is_matched) {
   is_matched = true;
   if (limit.of == Limit::Of::total) {
-    Figures out;
+    FiguresOfRows out;
     for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
       out[limit.metric][i] = sum_of_metric(records[i], limit.metric);
     return out;
   }
   if (limit.of == Limit::Of::finding) {
-    Figures out;
+    FiguresOfRows out;
     for (u64 i = 0; i < std::min<u64>(records.size(), 2); ++i)
       for (const Record::Finding &one : records[i].findings)
         if (limit.name == any_kind ? !is_harmless_rule(one.kind) : one.kind == limit.name)
@@ -157,7 +157,7 @@ Figures figures_of(const Limit &limit, std::span<const Record> records, bool &is
   if (limit.of == Limit::Of::owner || limit.of == Limit::Of::signature)
     return figures_of(
         limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.owners; });
-  const Figures out = figures_of(
+  const FiguresOfRows out = figures_of(
       limit, chosen, records, is_matched, [](const Record &r) -> auto & { return r.classes; });
   is_matched = true; // the budget's reader checks names of classes
   return out;
@@ -182,7 +182,7 @@ std::vector<Outcome> outcomes_of(const Limit &limit, std::span<const Record> rec
     nearest.before = 0;
   bool is_first = true;
   bool is_matched = true;
-  const Figures all = figures_of(limit, records, is_matched);
+  const FiguresOfRows all = figures_of(limit, records, is_matched);
   for (const auto &[name, figures] : all) {
     Outcome one{&limit, name, figures[0], {}, most_of(limit, figures[1])};
     if (records.size() > 1)

@@ -28,19 +28,19 @@ const Inside insides[] = {
     {"System.Threading.Barrier", {"_oddEvent", "_evenEvent"}},
     {"System.Threading.Thread", {"_joinEvent"}}};
 
-struct Words {
+struct TypeInWords {
   std::string_view words; // a text of waits_for()
   const char *type;
 };
-constexpr Words words_of_types[] = {{"a lock (ReaderWriterLockSlim)", "System.Threading.ReaderWriterLockSlim"},
-                                    {"a semaphore", "System.Threading.SemaphoreSlim"},
-                                    {wait_for_item, "System.Threading.SemaphoreSlim"},
-                                    {wait_for_place, "System.Threading.SemaphoreSlim"},
-                                    {"an event", "System.Threading.ManualResetEventSlim"},
-                                    {"a countdown", "System.Threading.CountdownEvent"},
-                                    {"a barrier", "System.Threading.Barrier"},
-                                    {"a task", "System.Threading.ManualResetEventSlim"},
-                                    {"the end of a thread", "System.Threading.Thread"}};
+constexpr TypeInWords words_of_types[] = {{"a lock (ReaderWriterLockSlim)", "System.Threading.ReaderWriterLockSlim"},
+                                          {"a semaphore", "System.Threading.SemaphoreSlim"},
+                                          {wait_for_item, "System.Threading.SemaphoreSlim"},
+                                          {wait_for_place, "System.Threading.SemaphoreSlim"},
+                                          {"an event", "System.Threading.ManualResetEventSlim"},
+                                          {"a countdown", "System.Threading.CountdownEvent"},
+                                          {"a barrier", "System.Threading.Barrier"},
+                                          {"a task", "System.Threading.ManualResetEventSlim"},
+                                          {"the end of a thread", "System.Threading.Thread"}};
 
 } // namespace
 
@@ -123,7 +123,7 @@ bool WaitTargets::is_what_words_say(const Target &target, std::string_view words
   const Address method_table = fields_.type_of(target.object);
   if (target.way.size() < 2 || !method_table)
     return false;
-  for (const Words &one : words_of_types)
+  for (const TypeInWords &one : words_of_types)
     if (one.words == words)
       return bases_.derives(method_table, one.type);
   // A lock's event is not enough if the words name a lock.
