@@ -1,6 +1,7 @@
 #include "snapshot/source_lines.h"
 
 #include "base/host/host.h"
+#include "base/host/named_path.h"
 #include "base/text.h"
 #include "image/embedded_pdb.h"
 #include "image/pe_image.h"
@@ -189,8 +190,8 @@ std::vector<std::string> SourceLines::candidates(const Module *module, const std
   std::vector<std::string> out;
   if (name.empty() || name == "." || name == "..")
     return out;
-  auto add = [&](ModuleFolders &folders, const std::string &path) {
-    for (std::string &found : folders.candidates(path))
+  auto add = [&](ModuleFolders &folders, const std::string &path, bool windows) {
+    for (std::string &found : folders.candidates(path, windows))
       if (std::find(out.begin(), out.end(), found) == out.end())
         out.push_back(std::move(found));
   };
@@ -198,11 +199,13 @@ std::vector<std::string> SourceLines::candidates(const Module *module, const std
     for (const Provenance &file : snapshot_.target().provenance)
       if (file.module == module->path && file.outcome == Provenance::Outcome::used)
         out.push_back(folder_in(file.file) + name);
-  const std::string beside = module && module->path.starts_with('/') ? folder_in(module->path) + name : "/" + name;
-  add(symbols_, beside);
-  add(modules_, beside);
-  if (pdb_path.starts_with('/'))
-    add(modules_, pdb_path);
+  const bool windows = module && is_on_drive(module->path);
+  const std::string beside =
+      windows || (module && module->path.starts_with('/')) ? folder_in(module->path) + name : "/" + name;
+  add(symbols_, beside, windows);
+  add(modules_, beside, windows);
+  if (pdb_path.starts_with('/') || is_on_drive(pdb_path))
+    add(modules_, pdb_path, is_on_drive(pdb_path));
   for (ModuleFolders *folders : {&symbols_, &modules_})
     for (std::string &found : folders->identified(identity_of_pdb(id)))
       if (std::find(out.begin(), out.end(), found) == out.end())

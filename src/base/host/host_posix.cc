@@ -4,6 +4,7 @@
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
 #include "base/host/memory_limit.h"
+#include "base/host/named_path.h"
 
 #include <algorithm>
 #include <atomic>
@@ -418,5 +419,7 @@ std::string environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
 }
+
+bool may_open_named(std::string_view, bool windows) { return !windows; }
 
 } // namespace dnheap

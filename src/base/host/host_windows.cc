@@ -4,6 +4,7 @@
 #include "base/host/host.h"
 #include "base/host/mapping_faults.h"
 #include "base/host/memory_limit.h"
+#include "base/host/named_path.h"
 #include "base/host/windows.h"
 
 #include <algorithm>
@@ -346,5 +347,7 @@ std::string environment(const char *name) {
   const wchar_t *value = ::_wgetenv(wide(name).c_str());
   return value ? narrow(value) : "";
 }
+
+bool may_open_named(std::string_view path, bool windows) { return may_open_on_windows(path, windows); }
 
 } // namespace dnheap

@@ -1,6 +1,7 @@
 #include "snapshot/files/module_folders.h"
 
 #include "base/host/host.h"
+#include "base/host/named_path.h"
 #include "base/text.h"
 #include "snapshot/files/file_identity.h"
 
@@ -60,7 +61,7 @@ std::vector<std::string> ModuleFolders::candidates(const std::string &path, bool
           out.push_back(from->second);
     }
   }
-  if (!windows)
+  if (may_open_named(path, windows))
     out.push_back(path);
   return out;
 }

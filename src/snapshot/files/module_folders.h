@@ -16,8 +16,8 @@ public:
   // Those, the folder that the user named as target, and the folder that is "/" for a live process.
   ModuleFolders(const std::vector<std::string> &paths, const Target &target);
 
-  // Returns files that may be the one at `path` in the process, the likeliest first; the path itself on this host comes
-  // last. `windows`: a Windows path: case-insensitive, and not a path of this host.
+  // Returns files that may be the one at `path` in the process, the likeliest first; the path itself comes last, where
+  // it may be one of this host (named_path.h). `windows`: a Windows path, case-insensitive.
   std::vector<std::string> candidates(const std::string &path, bool windows = false);
   // Returns the files of that identity (file_identity.h), whatever their names; none for an empty one, and none in a
   // folder that is the root of a file system. Reads the headers of all files below the folders, once.
