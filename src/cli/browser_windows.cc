@@ -1,8 +1,9 @@
 #include "cli/browser.h"
 
-// The second header needs the first one. clang-format off
-#include <shellapi.h>
+// In this order, as shellapi.h needs windows.h.
+// clang-format off
 #include <windows.h>
+#include <shellapi.h>
 // clang-format on
 
 namespace dnheap::cli {
