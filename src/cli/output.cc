@@ -3,7 +3,10 @@
 #include "dnheap/error.h"
 #include "dnheap/text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -18,13 +21,27 @@ namespace {
   throw Error("cannot write to " + path + ": " + std::strerror(errno));
 }
 
+#ifdef _WIN32
+// C's own fopen() takes paths in the system's code page.
+std::FILE *open_to_write(const std::string &path) { return ::_wfopen(std::filesystem::path(path).c_str(), L"wb"); }
+
+// Windows has it in every folder, and no file system lists it.
+bool is_null_device(std::string path) {
+  std::ranges::transform(path, path.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return path == "nul";
+}
+#else
+std::FILE *open_to_write(const std::string &path) { return std::fopen(path.c_str(), "wb"); }
+bool is_null_device(const std::string &) { return false; }
+#endif
+
 } // namespace
 
 Output::Output(std::string path, const std::vector<std::string> &targets, bool is_private, const char *option)
     : path_(std::move(path)) {
   if (path_ == "-") // the usual name for standard output
     path_.clear();
-  if (path_.empty())
+  if (path_.empty() || is_null_device(path_))
     return;
   std::error_code ignored;
   for (const std::string &target : targets)
@@ -44,7 +61,7 @@ Output::~Output() {
 }
 
 std::FILE *Output::begin() {
-  file_ = path_.empty() ? stdout : std::fopen((whole_ ? whole_->path_for_now() : path_).c_str(), "wb");
+  file_ = path_.empty() ? stdout : open_to_write(whole_ ? whole_->path_for_now() : path_);
   if (!file_)
     fail(path_);
   return file_;

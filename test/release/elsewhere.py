@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is shipped for another system or processor, run here by Wine or qemu, beside dnheap here (beside.py).
+"""What is shipped for another system or processor, run here by Wine or qemu, beside dnheap here (beside.py, windows_ways.py).
 
     elsewhere.py win-x64|linux-arm64 DNHEAP [THERE]
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import beside
+import windows_ways
 from beside import PROJECT
 
 WINES = ("/usr/lib/wine/wine64", shutil.which("wine64"), shutil.which("wine"))
@@ -48,6 +49,7 @@ def ask_windows(here, there, folder):
             done = subprocess.run([*both.there, *words], env=both.environment, capture_output=True, timeout=600, check=False)
             if done.returncode != code or sentence not in done.stdout + done.stderr:
                 both.fail(words, done, sentence.decode())
+        windows_ways.Ways(both, folder).try_all()
         return both.ask_all(folder)
     finally:
         subprocess.run([shutil.which("wineserver") or "/usr/lib/wine/wineserver", "-k"], env=both.environment, check=False)
