@@ -62,6 +62,35 @@ stat TARGET --strict
 stat TARGET --sort nothing
 stat nothing.core
 show TARGET 0x10
+show TARGET 0x10 --format json
+account TARGET --format json --top 0
+retained TARGET --format json --top 0
+path TARGET System.String --format json
+threads TARGET --format json
+stack TARGET --all --format json
+locks TARGET --format json
+waste TARGET --format json
+async TARGET --format json
+exceptions TARGET --format json
+roots TARGET --format json --top 0
+handles TARGET --format json
+inspect TARGET timers
+inspect TARGET events --format json
+lookup TARGET System.String
+memory TARGET 0x10
+summary TARGET
+query TARGET SELECT-COUNTS --format json
+check TARGET --no-instances-of Shop.Order --record FILE
+check TARGET --no-findings-of any --format junit
+stat TARGET --nonsense
+stat TARGET --top many
+report TARGET --format html
+export TARGET --as nonsense -o FILE
+path TARGET
+stat
+nonsense
+completion fish
+help retained
 --help
 """.strip().splitlines()
 SQL = "select t.name, count(*) n, sum(o.bytes) b from objects o join types t on t.id = o.type group by 1 order by b desc"
@@ -145,5 +174,5 @@ def corpus():
     if "DNHEAP_CORPUS" not in os.environ:
         return []
     folder = pathlib.Path(os.environ["DNHEAP_CORPUS"])
-    return [(path, path.stat().st_size > 1_000_000) for kind in ("nativeaot/*.core.zst", "windows/*.dmp.zst")
+    return [(path, path.stat().st_size > 1_000_000) for kind in ("nativeaot/*.core.zst", "windows/*.dmp.zst", "windows-x86/*.dmp.zst")
             for path in sorted(folder.glob(kind))]
