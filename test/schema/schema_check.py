@@ -129,8 +129,9 @@ def check_verb(dnheap, schemas, verb, dump, complete, folder):
         seen.update(found)
         if found != [table for table in tables if table in found]:
             yield f"tables {found}: not in the order of {tables}"
-        if answer.get("completeness", {}).get("complete", complete) != complete:
-            yield f"the heap is complete: {not complete}"
+        expected = complete and options != ["finalizers"]  # the sample lacks four entries of the finalization queue, and that is said
+        if answer.get("completeness", {}).get("complete", expected) != expected:
+            yield f"the heap is complete: {not expected}"
         for table in found:
             alone = json.loads(output(dnheap, verb, *target, *options, "--format", "json", "--table", table, "--top", "1"))
             yield from schemas.problems(alone, file)
