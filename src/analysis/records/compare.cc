@@ -211,15 +211,15 @@ void tell_hours(std::span<const Record> records, u64 interval, Comparison &to) {
 }
 
 // How much of the process's memory a record is about.
-enum class Reach : u8 { objects, heap, process };
-Reach reach_of(const Record &record) {
-  return record.container == "gcdump" ? Reach::objects : record.is_extract ? Reach::heap : Reach::process;
+enum class Coverage : u8 { objects, heap, process };
+Coverage coverage_of(const Record &record) {
+  return record.container == "gcdump" ? Coverage::objects : record.is_extract ? Coverage::heap : Coverage::process;
 }
 
 // Returns the record that is about less memory than another one; null if all are alike.
 const Record *smaller_than_others(std::span<const Record> records) {
-  const auto [least, most] = std::ranges::minmax_element(records, {}, reach_of);
-  return reach_of(*least) == reach_of(*most) ? nullptr : &*least;
+  const auto [least, most] = std::ranges::minmax_element(records, {}, coverage_of);
+  return coverage_of(*least) == coverage_of(*most) ? nullptr : &*least;
 }
 
 // Adds a note if no static field of the program is in both the first and the last record, although each has some.
@@ -271,15 +271,15 @@ Comparison compare(std::span<const Record> records, u64 interval) {
   if (const Record *smaller = smaller_than_others(records))
     out.notes.add(Subject::answer, Effect::none,
                   "memory by class is not compared: " + file_name_of(smaller->name) +
-                      (reach_of(*smaller) == Reach::objects
+                      (coverage_of(*smaller) == Coverage::objects
                            ? " is a .gcdump, which has the heap's objects and nothing else; others have more memory"
                            : " is an extract, which has the heap's memory and little else; other records are of whole "
                              "dumps"));
   else
     out.classes = classes_of(records);
-  if (const auto rounded = std::ranges::find(records, Reach::objects, reach_of);
+  if (const auto rounded = std::ranges::find(records, Coverage::objects, coverage_of);
       rounded != records.end() &&
-      !std::ranges::all_of(records, [](const Record &r) { return reach_of(r) == Reach::objects; }))
+      !std::ranges::all_of(records, [](const Record &r) { return coverage_of(r) == Coverage::objects; }))
     out.notes.add(Subject::answer, Effect::none,
                   "sizes in " + file_name_of(rounded->name) +
                       " are as the .gcdump has them, mostly rounded up to what objects take; beside other dumps, "

@@ -19,10 +19,11 @@ constexpr std::array<std::string_view, 24> adding_methods = {
     "Enqueue",   "Push",   "Write",   "TryWrite",  "set_Item",    "GetOrAdd",  "AddOrUpdate", "AddAfter",
     "AddBefore", "Post",   "SetItem", "set_Value", "InsertRange", "PushRange", "WriteAsync",  "CopyTo"};
 constexpr std::array<std::string_view, 25> removing_methods = {
-    "Remove",    "RemoveAt",   "RemoveAll",  "RemoveRange", "TryRemove", "Clear",        "Dequeue",    "TryDequeue",
-    "Pop",       "TryPop",     "TryTake",    "Take",        "TryRead",   "RemoveFirst",  "RemoveLast", "RemoveWhere",
-    "SetLength", "TrimExcess", "ExceptWith", "set_Length",  "ReadAsync", "ReadAllAsync", "Dispose",    "TryPopRange",
-    "GetConsumingEnumerable"};
+    "Remove",      "RemoveAt",     "RemoveAll",  "RemoveRange", "TryRemove",
+    "Clear",       "Dequeue",      "TryDequeue", "Pop",         "TryPop",
+    "TryTake",     "Take",         "TryRead",    "RemoveFirst", "RemoveLast",
+    "RemoveWhere", "SetLength",    "TrimExcess", "ExceptWith",  "set_Length",
+    "ReadAsync",   "ReadAllAsync", "Dispose",    "TryPopRange", "GetConsumingEnumerable"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -120,7 +121,9 @@ private:
     if (!emptying.empty())
       return out + "; emptied in " + callers_text(first_run(emptying));
     const bool reads_itself = field.holds.starts_with("System.Threading.Tasks.Dataflow.");
-    return out + (il_->is_whole() && !reads_itself && !is_set_anew(field) ? "; no method that uses the field removes from it" : "");
+    return out + (il_->is_whole() && !reads_itself && !is_set_anew(field)
+                      ? "; no method that uses the field removes from it"
+                      : "");
   }
 
   // Adds to the methods that use a field those that ask a property for it.

@@ -34,7 +34,7 @@ struct HangFacts {
   bool is_perhaps_signal = false; // unknown whether the waiting methods release it, so that it may be a signal
   std::string crowd_text, crowd_holder;
   std::string crowd_place; // where most of them wait: "Shop.Cart.Pay (Cart.cs:41)"; empty: at several places
-  u64 crowds = 0; // how many there are
+  u64 crowds = 0;          // how many there are
   // Events that nobody can signal any more, although threads wait for them: how many threads wait for the first of
   // them, how many other events there are, and the first in words: where a waiting thread stands ("waits for a
   // countdown in Shop.Press.Print"), the thread's name, the type, which signals are missing ("1 of 10 signals is

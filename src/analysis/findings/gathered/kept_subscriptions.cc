@@ -1,5 +1,5 @@
-// Very many subscriptions to a DiagnosticListener, EventListeners, or Meters, that were never disposed of. .NET keeps each
-// until then, although the program may have forgotten it.
+// Very many subscriptions to a DiagnosticListener, EventListeners, or Meters, that were never disposed of. .NET keeps
+// each until then, although the program may have forgotten it.
 #include "analysis/findings/gathered/gathered.h"
 #include "analysis/names/brief_type_name.h"
 #include "analysis/shapes/field_reader.h"
@@ -43,11 +43,11 @@ std::string listeners_text(const Evidence &evidence, const Suspect &one) {
 }
 
 std::string meters_text(const Evidence &evidence, const Suspect &one) {
-  return fmt::format("{} Meters were never disposed of, and keep {}{}: .NET has a list of all of them.{} Make each Meter "
-                     "once, or dispose of it with what it measures.",
-                     count_text(one.elements), share_text(one, evidence.suspects),
-                     one.remark.empty() ? "" : " (" + one.remark + ")",
-                     code_sentence(code_text(evidence.snapshot, one)));
+  return fmt::format(
+      "{} Meters were never disposed of, and keep {}{}: .NET has a list of all of them.{} Make each Meter "
+      "once, or dispose of it with what it measures.",
+      count_text(one.elements), share_text(one, evidence.suspects), one.remark.empty() ? "" : " (" + one.remark + ")",
+      code_sentence(code_text(evidence.snapshot, one)));
 }
 
 } // namespace

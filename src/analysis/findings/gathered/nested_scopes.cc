@@ -16,13 +16,13 @@ bool is_scope(std::string_view type) {
 }
 
 std::string scopes_text(const Evidence &evidence, const Suspect &one) {
-  return fmt::format("{} scopes of loggers are open, each inside of the one before, and keep {}: nobody disposed of "
-                     "what BeginScope returned.{}{} End each scope: using (logger.BeginScope(…)).",
-                     count_text(one.elements), share_text(one, evidence.suspects),
-                     calls_sentence(evidence.snapshot, "Microsoft.Extensions.Logging.ILogger", "BeginScope",
-                                    "ILogger.BeginScope"),
-                     calls_sentence(evidence.snapshot, "Microsoft.Extensions.Logging.LoggerExtensions", "BeginScope",
-                                    "LoggerExtensions.BeginScope"));
+  return fmt::format(
+      "{} scopes of loggers are open, each inside of the one before, and keep {}: nobody disposed of "
+      "what BeginScope returned.{}{} End each scope: using (logger.BeginScope(…)).",
+      count_text(one.elements), share_text(one, evidence.suspects),
+      calls_sentence(evidence.snapshot, "Microsoft.Extensions.Logging.ILogger", "BeginScope", "ILogger.BeginScope"),
+      calls_sentence(evidence.snapshot, "Microsoft.Extensions.Logging.LoggerExtensions", "BeginScope",
+                     "LoggerExtensions.BeginScope"));
 }
 
 std::string activities_text(const Evidence &evidence, const Suspect &one) {
