@@ -1,4 +1,5 @@
-// Things that gather, and by whose kind one sees why. Healthy: as many, but each is let go, or the place for them has a bound.
+// Things that gather, and by whose kind one sees why. Healthy: as many, but each is let go, or the place for them has a
+// bound; and one thing of the kind that keeps much itself.
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
@@ -45,10 +46,25 @@ namespace Shop
         protected override void OnEventWritten(EventWrittenEventArgs data) => GC.KeepAlive(crate);
     }
 
+    // One listener that keeps much itself.
+    sealed class Ledger : EventListener
+    {
+        readonly List<Crate> sold = Gathered.ManyCrates();
+        protected override void OnEventSourceCreated(EventSource source)
+        {
+            if (source.Name == "Shop-Till")
+                EnableEvents(source, EventLevel.Informational);
+        }
+        protected override void OnEventWritten(EventWrittenEventArgs data) => GC.KeepAlive(sold);
+    }
+
     static class Gathered
     {
         static readonly List<WeakReference<Crate>> seen = new();
         static readonly List<Crate> crates = new();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static List<Crate> ManyCrates() => Enumerable.Range(0, 2000).Select(_ => new Crate()).ToList();
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void See(Crate crate) => seen.Add(new WeakReference<Crate>(crate));
@@ -81,21 +97,43 @@ namespace Shop
             GC.KeepAlive(crate);
         }
 
+        static readonly TaskCompletionSource closed = new();
+
+        // One call that waits until the shop closes, and keeps much in its variables.
+        static async Task ServeAsync(List<Crate> all)
+        {
+            await closed.Task;
+            GC.KeepAlive(all);
+        }
+
         public static void Continuations(bool isHealthy)
         {
             for (int i = 0; i < 2000; ++i)
                 DeliverAsync(new Crate());
             if (isHealthy)
+            {
                 answered.SetResult();
+                ServeAsync(ManyCrates());
+            }
         }
 
         static Channel<Crate> orders;
+        static readonly Channel<Crate> calls = Channel.CreateUnbounded<Crate>();
+
+        // Has read everything, and keeps much in its variables.
+        static async Task ReadAsync(List<Crate> all)
+        {
+            await foreach (Crate crate in calls.Reader.ReadAllAsync())
+                all.Add(crate);
+        }
 
         public static void Queue(bool isHealthy)
         {
             orders = isHealthy ? Channel.CreateBounded<Crate>(2000) : Channel.CreateUnbounded<Crate>();
             for (int i = 0; i < 2000; ++i)
                 orders.Writer.TryWrite(new Crate());
+            if (isHealthy)
+                ReadAsync(ManyCrates());
         }
 
         static ServiceProvider services;
@@ -214,6 +252,8 @@ namespace Shop
                 if (isHealthy)
                     scale.Dispose();
             }
+            if (isHealthy)
+                new Ledger();
         }
 
         static IEnumerable<Crate> chosen = Enumerable.Empty<Crate>();
@@ -230,6 +270,7 @@ namespace Shop
         }
 
         static ThreadLocal<byte[]> pages;
+        static readonly ThreadLocal<List<byte[]>> lists = new(() => new List<byte[]>(), trackAllValues: true);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void Write() => pages.Value[0] = 1;
@@ -243,6 +284,8 @@ namespace Shop
                 thread.Start();
                 thread.Join();
             }
+            for (int i = 0; isHealthy && i < 60; ++i) // one value, which has many parts
+                lists.Value.Add(new byte[200_000]);
             GC.Collect();
             GC.WaitForPendingFinalizers();
             GC.Collect();

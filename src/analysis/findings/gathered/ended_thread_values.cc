@@ -1,8 +1,10 @@
 // A ThreadLocal that tracks all values keeps those of threads that have ended.
 #include "analysis/findings/gathered/gathered.h"
+#include "analysis/objects/inside_of.h"
 #include "analysis/shapes/field_reader.h"
 #include "base/text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace dnheap {
@@ -11,13 +13,16 @@ namespace {
 
 constexpr u64 least_ended = 20; // values more than there are threads
 
-// Returns the step that is a ThreadLocal with trackAllValues; null: there is none.
-const Suspect::Step *tracking_thread_local(FieldReader &fields, const Suspect &suspect) {
-  for (const Suspect::Step &step : suspect.steps)
-    if (step.type.starts_with("System.Threading.ThreadLocal<") && !step.type.ends_with("LinkedSlot") &&
-        fields.number<u8>(step.address, "_trackAllValues").value_or(0))
-      return &step;
-  return nullptr;
+// True if the elements are the values of a ThreadLocal with trackAllValues: only its list of them is between. One value
+// may be a collection, which has elements of its own.
+bool are_of_thread_local(FieldReader &fields, const Suspect &suspect) {
+  const auto &steps = suspect.steps;
+  const auto step = std::ranges::find_if(steps, [&](const Suspect::Step &one) {
+    return one.type.starts_with("System.Threading.ThreadLocal<") && !one.type.ends_with("LinkedSlot") &&
+           fields.number<u8>(one.address, "_trackAllValues").value_or(0);
+  });
+  return step != steps.end() &&
+         std::all_of(step + 1, steps.end(), [](const Suspect::Step &one) { return is_node_of_collection(one.type); });
 }
 
 } // namespace
@@ -27,7 +32,7 @@ void find_ended_thread_values(const Evidence &evidence, std::vector<Finding> &ou
   const u64 threads = evidence.facts.threads;
   for (const Suspect &one : evidence.suspects.list) {
     if (!threads || one.elements < threads + least_ended || !is_worth_a_reason(one, evidence.suspects) ||
-        !tracking_thread_local(fields, one))
+        !are_of_thread_local(fields, one))
       continue;
     out.push_back(gathered_finding(
         "ended_thread_values", Sureness::certain, one,

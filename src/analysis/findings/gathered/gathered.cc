@@ -1,5 +1,6 @@
 #include "analysis/findings/gathered/gathered.h"
 
+#include "analysis/objects/inside_of.h"
 #include "base/share.h"
 #include "base/text.h"
 
@@ -12,6 +13,20 @@ bool is_worth_a_reason(const Suspect &suspect, const Suspects &all) {
   constexpr double least_share = 0.1;
   return !suspect.by_chance && suspect.retained >= least_bytes &&
          share_of(suspect.retained, all.live_bytes) >= least_share;
+}
+
+bool keeps_elements_itself(const Suspect &suspect, u64 step, u64 most_between) {
+  bool is_in_array = false; // an array in an array is one of the elements
+  for (u64 i = step + 1; i < suspect.steps.size(); ++i) {
+    const std::string &type = suspect.steps[i].type;
+    if (!is_inside_of_collection(type) && i > step + most_between)
+      return false;
+    const bool is_array = type.ends_with("[]");
+    if (is_array && is_in_array)
+      return false;
+    is_in_array = is_array;
+  }
+  return true;
 }
 
 std::string share_text(const Suspect &suspect, const Suspects &all) {

@@ -15,6 +15,10 @@ inline constexpr u64 least_gathered = 1000; // elements: fewer are usual
 
 // True if a suspect holds so much that people look for a reason.
 bool is_worth_a_reason(const Suspect &suspect, const Suspects &all);
+// True if the elements lie in the object of this step itself: behind it are parts of .NET's collections only, and
+// before these `most_between` other objects at most, such as the queue that a channel has. A call that waits for the
+// same object may hold a collection of its own, and so may one element.
+bool keeps_elements_itself(const Suspect &suspect, u64 step, u64 most_between);
 // "39 % of live memory (25.0 MiB)"
 std::string share_text(const Suspect &suspect, const Suspects &all);
 // The code behind a suspect as a sentence: " It is filled in Shop.Log.Add; emptied in Shop.Log.Drain."; empty: unknown.

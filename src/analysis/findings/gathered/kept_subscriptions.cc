@@ -2,7 +2,9 @@
 // each until then, although the program may have forgotten it.
 #include "analysis/findings/gathered/gathered.h"
 #include "analysis/names/brief_type_name.h"
+#include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
+#include "analysis/shapes/typed_objects.h"
 #include "analysis/suspects/suspect_code.h"
 #include "base/text.h"
 
@@ -42,6 +44,17 @@ std::string listeners_text(const Evidence &evidence, const Suspect &one) {
                      code_sentence(code_text(evidence.snapshot, one)));
 }
 
+// True if the elements are EventListeners: one listener may hold much else.
+bool are_listeners(const Snapshot &snapshot, const Suspect &one) {
+  if (std::ranges::none_of(one.steps, [](const auto &step) { return step.type == dispatcher; }))
+    return false;
+  const BaseTypes bases(snapshot.runtime());
+  return !types_that(snapshot, [&](Address type) {
+            return snapshot.runtime().types().name(type) == one.element &&
+                   bases.derives(type, "System.Diagnostics.Tracing.EventListener");
+          }).empty();
+}
+
 std::string meters_text(const Evidence &evidence, const Suspect &one) {
   return fmt::format(
       "{} Meters were never disposed of, and keep {}{}: .NET has a list of all of them.{} Make each Meter "
@@ -56,12 +69,11 @@ void find_kept_subscriptions(const Evidence &evidence, std::vector<Finding> &out
   for (const Suspect &one : evidence.suspects.list) {
     if (one.elements < least_subscriptions || !is_worth_a_reason(one, evidence.suspects))
       continue;
-    const bool is_dispatched = std::ranges::any_of(one.steps, [](const auto &step) { return step.type == dispatcher; });
     if (one.element == subscription)
       out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, subscriptions_text(evidence, one)));
     else if (one.element == meter)
       out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, meters_text(evidence, one)));
-    else if (is_dispatched && !one.element.empty() && one.element != dispatcher)
+    else if (are_listeners(evidence.snapshot, one))
       out.push_back(gathered_finding("kept_subscriptions", Sureness::probable, one, listeners_text(evidence, one)));
   }
 }

@@ -67,8 +67,8 @@ void find_unbounded_queues(const Evidence &evidence, std::vector<Finding> &out) 
     if (one.elements < least_gathered || !is_worth_a_reason(one, evidence.suspects))
       continue;
     const QueueWords *words = nullptr;
-    for (const Suspect::Step &step : one.steps)
-      words = words ? words : words_of(fields, step);
+    for (u64 i = 0; i < one.steps.size() && !words; ++i)
+      words = keeps_elements_itself(one, i, 1) ? words_of(fields, one.steps[i]) : nullptr;
     const bool has_failed_reader = std::ranges::any_of(out, [&](const Finding &other) {
       return other.kind == "failed_reader" && other.holder == one.example; // knows more
     });

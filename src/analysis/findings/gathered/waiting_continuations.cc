@@ -20,6 +20,16 @@ std::string task_in_words(std::string way) {
   return way.ends_with(of_source) ? way.substr(0, way.size() - of_source.size()) : way;
 }
 
+// True if the elements are what waits for a task: they lie in its list. A single call that waits has no list, and may
+// hold much itself.
+bool are_continuations(const Suspect &one) {
+  const auto &steps = one.steps;
+  for (u64 i = steps.size(); i-- > 0;)
+    if (steps[i].field == waiting_list)
+      return steps[i].type.starts_with("System.Collections.Generic.List<") && keeps_elements_itself(one, i, 0);
+  return false;
+}
+
 // Returns " (Shop.cs:41)" if all calls of the elements' method are suspended there; else empty.
 std::string line_of_element(const Evidence &evidence, const Suspect &one) {
   for (const CallGroup &group : evidence.calls)
@@ -32,9 +42,8 @@ std::string line_of_element(const Evidence &evidence, const Suspect &one) {
 
 void find_waiting_continuations(const Evidence &evidence, std::vector<Finding> &out) {
   for (const Suspect &one : evidence.suspects.list) {
-    const auto step = std::ranges::find_if(one.steps, [](const Suspect::Step &s) { return s.field == waiting_list; });
-    if (step == one.steps.end() || one.elements < least_gathered || one.element.empty() ||
-        !is_worth_a_reason(one, evidence.suspects))
+    if (one.elements < least_gathered || one.element.empty() || !is_worth_a_reason(one, evidence.suspects) ||
+        !are_continuations(one))
       continue;
     const std::string way = one.way();
     const std::string task =
