@@ -3,11 +3,11 @@
 #include "analysis/answer_head.h"
 #include "analysis/shapes/base_types.h"
 #include "analysis/shapes/field_reader.h"
+#include "analysis/threads/thread_objects.h"
 #include "analysis/threads/thread_text.h"
 #include "base/text.h"
 #include "objects/live.h"
 #include "objects/roots.h"
-#include "runtime/facts/thread_details.h"
 #include "runtime/object_1.h"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ std::optional<std::string> signals_missing(FieldReader &fields, const LockObject
 class LostSignalFinder {
 public:
   LostSignalFinder(const Snapshot &snapshot, const LockSet &locks, std::span<const ThreadWait> waits)
-      : snapshot_(snapshot), locks_(locks), fields_(snapshot.runtime()) {
+      : snapshot_(snapshot), locks_(locks), fields_(snapshot.runtime()),
+        thread_objects_(threads_by_object(snapshot.runtime(), locks.threads)) {
     for (const ThreadWait &wait : waits) {
       waits_[wait.thread].push_back(&wait);
       const LockObject *lock = locks.find(wait.object);
@@ -54,13 +55,11 @@ public:
       if (wait.is_limit_unknown && !is_barrier && !cancelers_.contains(wait.thread))
         find_cancelers(wait.thread);
     }
-    for (u32 thread = 0; thread < locks.threads.size(); ++thread)
-      if (const Address object = snapshot.runtime().thread_details(locks.threads[thread]).object)
-        thread_objects_.emplace(object, thread);
     for (const auto &[thread, all] : waits_)
       if (std::ranges::all_of(all, [&](const ThreadWait *wait) { return is_endless(*wait); }))
         asleep_.insert(thread);
-    find_current_tasks();
+    if (!asleep_.empty())
+      find_current_tasks();
   }
 
   std::vector<LostSignal> find() {
@@ -78,12 +77,14 @@ public:
   }
 
 private:
-  // The marking is worth its time only for these: many programs have a worker that waits for work.
+  // The marking is worth its time only for these: many programs have a worker that waits for work, and a main thread
+  // that waits for the end.
   bool has_candidates() {
+    const std::set<u32> waited_for = threads_waited_for();
     return std::ranges::any_of(asleep_, [&](u32 thread) {
       const std::vector<const ThreadWait *> &all = waits_.at(thread);
-      return all.size() == 1 && may_be_lost(*all.front()) &&
-             (!is_for_work(*all.front()) || is_waited_for(std::span(&thread, 1)));
+      return all.size() == 1 && may_be_lost(*all.front()) && !is_parked(*all.front()) &&
+             (!is_for_work(*all.front()) || waited_for.contains(thread));
     });
   }
 
@@ -107,19 +108,18 @@ private:
     return wait.kind == WaitKind::pulse || (wait.kind == WaitKind::semaphore && lock && !lock->permits);
   }
 
-  // True if another thread that is asleep waits for one of these: for its end, its task, or a lock that it has.
-  bool is_waited_for(std::span<const u32> threads) const {
-    auto is_one = [&](std::optional<u32> thread) {
-      return thread && std::ranges::find(threads, *thread) != threads.end();
-    };
-    return std::ranges::any_of(asleep_, [&](u32 thread) {
-      return std::ranges::any_of(waits_.at(thread), [&](const ThreadWait *wait) {
-        const auto task = current_tasks_.find(wait->object);
-        return wait->kind == WaitKind::join   ? is_one(thread_objects_.at(wait->object))
-               : wait->kind == WaitKind::lock ? is_one(locks_.find(wait->object)->owner)
-                                              : task != current_tasks_.end() && is_one(task->second);
-      });
-    });
+  // Returns the threads for which those that are asleep wait: for their end, their tasks, or locks that they have.
+  std::set<u32> threads_waited_for() const {
+    std::set<u32> out;
+    for (const u32 thread : asleep_)
+      for (const ThreadWait *wait : waits_.at(thread))
+        if (wait->kind == WaitKind::join)
+          out.insert(thread_objects_.at(wait->object));
+        else if (wait->kind == WaitKind::lock)
+          out.insert(*locks_.find(wait->object)->owner);
+        else if (const auto task = current_tasks_.find(wait->object); task != current_tasks_.end())
+          out.insert(task->second);
+    return out;
   }
 
   // True for a wait of which it is known that nothing but another thread ends it.
@@ -229,19 +229,25 @@ private:
       to.threads.push_back(thread);
       followers.erase(thread);
     }
-    auto is_left_over = [&](const LostSignal &one) { // workers for whom nobody waits
-      return is_for_work(*waits_.at(one.threads.front()).front()) && !is_waited_for(one.threads);
-    };
-    std::erase_if(out, [&](const auto &one) { return is_parked(one.second) || is_left_over(one.second); });
+    const std::set<u32> waited_for = threads_waited_for();
+    std::erase_if(out, [&](const auto &one) {
+      const std::vector<u32> &threads = one.second.threads;
+      const ThreadWait &wait = *waits_.at(threads.front()).front();
+      const bool is_left_over = // workers for whom nobody waits
+          is_for_work(wait) && std::ranges::none_of(threads, [&](u32 thread) { return waited_for.contains(thread); });
+      return is_left_over || (threads.size() == 1 && is_parked(wait));
+    });
     for (auto &[object, event] : out)
       event.has_followers = !followers.empty();
     return out;
   }
 
-  // True for a wait by which programs keep their main thread.
-  bool is_parked(const LostSignal &one) const {
-    const bool is_main = one.threads.size() == 1 && locks_.threads[one.threads.front()].managed_id == main_thread;
-    return is_main && one.missing.empty() && !locks_.collections.contains(one.event);
+  // True for a wait by which programs keep their main thread, if it waits alone.
+  bool is_parked(const ThreadWait &wait) const {
+    const LockObject *lock = locks_.find(wait.object);
+    const bool has_signals = lock && (lock->kind == LockKind::countdown || lock->kind == LockKind::barrier);
+    return locks_.threads[wait.thread].managed_id == main_thread && !has_signals &&
+           !locks_.collections.contains(wait.object);
   }
 
   // A Barrier waits again and again for some seconds, so the records of each wait show a limit. Only its method without
@@ -286,7 +292,7 @@ private:
   FieldReader fields_;
   std::map<u32, std::vector<const ThreadWait *>> waits_; // by thread
   std::map<u32, std::vector<Address>> cancelers_;        // by thread
-  std::map<Address, u32> thread_objects_;                // a Thread → its thread
+  const std::map<Address, u32> thread_objects_;          // a Thread → its thread
   std::set<u32> asleep_;                                 // threads that nothing is known to wake
   std::set<Address> held_back_;                          // tasks that run on these
   std::map<Address, u32> current_tasks_;                 // task → the thread that is asleep in it
