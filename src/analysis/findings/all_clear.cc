@@ -35,15 +35,19 @@ bool has_one_of(std::string_view text, std::initializer_list<std::string_view> p
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
-bool is_of_time(const Activity &one) {
-  return has_one_of(one.waits_for, {"delay", "timer"}) || one.waits_for == "sleep";
+// True if the kind of the wait has one of these words, which may also be in the name of a field that stands in brackets
+// behind it.
+bool is_wait_for(const Activity &one, std::initializer_list<std::string_view> parts) {
+  return has_one_of(std::string_view(one.waits_for).substr(0, one.waits_for.find(" (")), parts);
 }
+
+bool is_of_time(const Activity &one) { return is_wait_for(one, {"delay", "timer"}) || one.waits_for == "sleep"; }
 
 // The lower, the more probable it is that the group is the reason for a hang. Who waits for the end of a thread or of a
 // task is behind others.
 u8 rank_of(const Activity &one) {
   const bool are_threads = one.who == Activity::Who::threads;
-  if (has_one_of(one.waits_for, {"lock"}))
+  if (is_wait_for(one, {"lock"}))
     return 0;
   if (one.waits_for == wait_for_end)
     return 8;
@@ -51,7 +55,7 @@ u8 rank_of(const Activity &one) {
     return 5;
   if (is_of_time(one))
     return are_threads ? 6 : 7;
-  if (has_one_of(one.waits_for, {"socket", "HTTP"}))
+  if (is_wait_for(one, {"socket", "HTTP"}))
     return are_threads ? 2 : 4;
   return !one.waits_for.empty() ? (are_threads ? 1 : 3) : are_threads ? 2 : 6;
 }
@@ -63,7 +67,7 @@ bool is_idle(const Activity &one) {
     return true;
   if (one.who == Activity::Who::threads && one.calls.starts_with("Microsoft.Extensions.Hosting."))
     return true;
-  const bool is_patient = is_of_time(one) || has_one_of(one.waits_for, {"socket", "channel"});
+  const bool is_patient = is_of_time(one) || is_wait_for(one, {"socket", "channel"});
   return one.who == Activity::Who::calls && one.count == 1 && is_patient;
 }
 

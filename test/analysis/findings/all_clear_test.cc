@@ -19,14 +19,20 @@ TEST(AllClear, AHangBeginsWhereALockIsAwaited) {
   EXPECT_EQ(where_to_begin(all),
             "2 threads wait for a semaphore in Shop.Run; if the program hangs, begin there. Look at where it is "
             "released: with an exception that is skipped, unless it is in a finally.");
+  all.list.push_back(doing(Who::threads, 1, "an event"));
+  all.list[2].waits_for = "a semaphore (static Shop.timer, 0 of 2 free)"; // a field's name is no kind of wait
+  EXPECT_TRUE(where_to_begin(all).starts_with("2 threads wait for a semaphore (static Shop.timer, 0 of 2 free) in "));
+  all.list[2].waits_for = "an event";
+  all.list[3].waits_for = "a semaphore (static Shop.clock)";
+  EXPECT_TRUE(where_to_begin(all).starts_with("2 threads wait for an event in "));
   all.list.push_back(doing(Who::threads, 1, "a lock"));
   EXPECT_EQ(where_to_begin(all), "1 thread waits for a lock in Shop.Run; if the program hangs, begin there.");
 }
 
 TEST(AllClear, WhoWaitsForTimeToPassIsNoReason) {
   Activities all;
-  all.list = {doing(Who::calls, 1, "a delay"), doing(Who::calls, 3000, "a timer"), doing(Who::calls, 1, "a socket")};
-  all.list = {doing(Who::calls, 1, "a channel"), doing(Who::threads, 1, "a task")};
+  all.list = {doing(Who::calls, 1, "a delay"), doing(Who::calls, 3000, "a timer"), doing(Who::calls, 1, "a socket"),
+              doing(Who::calls, 1, "a channel"), doing(Who::threads, 1, "a task")};
   all.list.back().calls = "Microsoft.Extensions.Hosting.HostingAbstractionsHostExtensions.Run";
   EXPECT_EQ(where_to_begin(all), "");
 }
