@@ -144,7 +144,7 @@ private:
     }
     const bool aborted = is_signal_ && crash_.number == sig_abort;
     if (const std::string place = stands_in_method_ ? "" : native_place(snapshot_, stack_, aborted); !place.empty())
-      out += ": in " + place + which_called() + failure_in_words(place);
+      out += ": in " + place + which_called() + (aborted ? failure_in_words(place) : "");
     else if (!method_.empty())
       out += stands_in_method_ ? ":" + in_method() : with_method(": in native code that ", " called");
     if (exception_)
