@@ -20,7 +20,8 @@ public:
   // Returns by ObjectId, for objects on the paths to `instances`, which the search reached: the number of the name of
   // the step that leads there.
   LargeArray<u32> name_steps(const ShortestPaths &search, std::span<const ObjectId> instances);
-  const std::string &text(u32 number) const { return texts_[number - 1]; }
+  // "…" for 0: no reference led there any more when names were put on, as where memory was lost meanwhile.
+  const std::string &text(u32 number) const { return number ? texts_[number - 1] : unknown_; }
 
 private:
   SlotLabels labels_of(TypeId type);
@@ -36,6 +37,7 @@ private:
   const Insides &insides_;
   std::unordered_map<std::string, u32> numbers_;
   std::vector<std::string> texts_;
+  const std::string unknown_ = "…";
 };
 
 } // namespace dnheap

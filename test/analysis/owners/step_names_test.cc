@@ -93,5 +93,14 @@ TEST(StepNames, ALargeArray) {
   }
 }
 
+TEST(StepNames, AStepWithoutAName) {
+  HeapBuilder heap({});
+  heap.segment(GCSegmentGeneration::gen2).object(heap.object_type);
+  const Snapshot snapshot(heap.target(), {});
+  ObjectView view(snapshot);
+  const Insides insides(snapshot.runtime(), snapshot.references().types());
+  EXPECT_EQ(StepNames(snapshot, view, insides).text(0), "…");
+}
+
 } // namespace
 } // namespace dnheap::test
