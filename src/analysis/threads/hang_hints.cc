@@ -66,7 +66,7 @@ constexpr WaitHint hints_of_waits[] = {
     {wait_for_item, "It is empty: look at who is to add to it, and whether that has ended without CompleteAdding."},
     {"a Mutex", "A thread that waits for something else, or another process, has it."},
     {"a file", "A pipe, or a file on another computer, may never answer."},
-    {"a semaphore", "Look at where it is released: with an exception that is skipped, unless it is in a finally."},
+    {"a semaphore", "Look at where it is released: an exception skips that, unless it is in a finally."},
     {"an event", "Look at who is to set it, and whether that has ended with an exception."},
     {"a barrier", "Look at whether a participant has ended with an exception."},
     {"a countdown", "Look at whether a participant has ended with an exception."},

@@ -18,7 +18,7 @@ TEST(AllClear, AHangBeginsWhereALockIsAwaited) {
   all.list = {doing(Who::calls, 40, "HTTP"), doing(Who::threads, 5, "sleep"), doing(Who::threads, 2, "a semaphore")};
   EXPECT_EQ(where_to_begin(all),
             "2 threads wait for a semaphore in Shop.Run; if the program hangs, begin there. Look at where it is "
-            "released: with an exception that is skipped, unless it is in a finally.");
+            "released: an exception skips that, unless it is in a finally.");
   all.list.push_back(doing(Who::threads, 1, "an event"));
   all.list[2].waits_for = "a semaphore (static Shop.timer, 0 of 2 free)"; // a field's name is no kind of wait
   EXPECT_TRUE(where_to_begin(all).starts_with("2 threads wait for a semaphore (static Shop.timer, 0 of 2 free) in "));
