@@ -61,13 +61,13 @@ WAYS = {
                                         " of the tasks are calls of Shop.Waits.LoadAsync ", " of the items run Shop.Waits.Load. Await the task instead: "]),
     "lost_signal": ("probable", None, [f"Thread Joiner waits for a countdown in Shop.Press.AwaitPages {signals('done.Wait()')}: 1 of 10 signals is missing, "
                                        "and nothing else in the process refers to the CountdownEvent, so nobody can signal it."]),
-    "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread Color waits for a barrier in Shop.Press.PrintColor "
+    "lost_signal:barrier": ("probable", None, ["2 threads wait for one Barrier; thread ", " (Color) waits for a barrier in Shop.Press.PrintColor "
                                                f"{signals('colors.SignalAndWait();')}: 1 of 3 participants has not arrived in phase 0, "]),
     "lost_signal:event": ("probable", None, [f"Thread Drier waits for an event in Shop.Press.AwaitInk {signals('dried.Wait()')}: it is not set, and nothing else "]),
-    "lost_signal:pulse": ("probable", None, ["4 threads wait for a pulse of one Object; thread Docker waits for a pulse (Monitor.Wait) in Shop.Dock.AwaitBell "
+    "lost_signal:pulse": ("probable", None, ["4 threads wait for a pulse of one Object; thread ", " (Docker) waits for a pulse (Monitor.Wait) in Shop.Dock.AwaitBell "
                                              f"{signals('Monitor.Wait(bell)')}: only threads that wait behind these refer to the Object, so nobody can pulse it. "
                                              "A pulse that comes before the wait is lost"]),
-    "lost_signal:semaphore": ("probable", None, ["2 threads wait for one SemaphoreSlim; thread Docker waits for a semaphore in Shop.Dock.Lift "
+    "lost_signal:semaphore": ("probable", None, ["2 threads wait for one SemaphoreSlim; thread ", " (Docker) waits for a semaphore in Shop.Dock.Lift "
                                                  f"{signals('cranes.Wait();')}: none is free, and only threads that wait behind these refer to the SemaphoreSlim, "
                                                  "so nobody can release it."]),
     "lost_signal:place": ("probable", None, [f"Thread Docker waits for a free place in a BlockingCollection in Shop.Dock.Unload {signals('// Unload')}: it is full, and only "

@@ -55,7 +55,7 @@ void StuckThreads::add_contended(HangFacts &to) {
       if (const std::vector<u32> holders = holders_of(lock); !holders.empty()) {
         to.contenders = lock.waiting.size();
         to.contended_text = type_of(lock);
-        to.contended_by = "thread " + text_.short_name(holders[0]) +
+        to.contended_by = "thread " + text_.names().short_name(holders[0]) +
                           (holders.size() > 1 ? fmt::format(" (and {} more)", count_text(holders.size() - 1)) : "") +
                           (lock.owner ? " has" : " reads");
         to.holder_place = place_of(holders[0]);
@@ -77,7 +77,7 @@ void StuckThreads::add_chain(HangFacts &to) {
     return;
   to.chain_threads = chain.size();
   to.chain_text =
-      "thread " + text_.short_name(chain[0].thread) + " " + place_of(chain[0].thread) + "; " + behind(chain);
+      "thread " + text_.names().short_name(chain[0].thread) + " " + place_of(chain[0].thread) + "; " + behind(chain);
 }
 
 void StuckThreads::add_of_finalizers(HangFacts &to) {
@@ -93,7 +93,8 @@ void StuckThreads::add_of_exit(const ProcessExit &exit, HangFacts &to) {
     if (exit.runner == wait.thread) {
       const LockObject *lock = locks_.find(wait.object);
       if (lock && lock->owner) {
-        to.exit_lock_holder = exit.caller == lock->owner ? "thread " + text_.short_name(*lock->owner) : owner_of(*lock);
+        to.exit_lock_holder =
+            exit.caller == lock->owner ? "thread " + text_.names().short_name(*lock->owner) : owner_of(*lock);
         if (exit.caller == lock->owner)
           to.exit_sureness = Sureness::certain;
       }
@@ -111,7 +112,7 @@ void StuckThreads::add_lost(std::span<const LostSignal> lost, HangFacts &to) {
   const std::string type = text_.type_name(is_of_collection ? part->second.collection : first.event);
   to.lost_waiters = first.threads.size();
   to.lost_others = lost.size() - 1;
-  to.lost_thread = text_.short_name(first.threads.front());
+  to.lost_thread = text_.names().short_name(first.threads.front());
   to.lost_place = place_of(first.threads.front());
   to.lost_type = type.substr(type.substr(0, type.find('<')).rfind('.') + 1);
   to.lost_missing = first.missing;
@@ -124,7 +125,7 @@ void StuckThreads::add_lost(std::span<const LostSignal> lost, HangFacts &to) {
 
 std::string StuckThreads::of_semaphore(const SemaphoreHolder &holder, const Tasks &tasks) {
   if (holder.thread)
-    return "Thread " + text_.short_name(*holder.thread) + ", which " + place_of(*holder.thread) + ",";
+    return "Thread " + text_.names().short_name(*holder.thread) + ", which " + place_of(*holder.thread) + ",";
   const SourceLine line = await_line(dnheap::frame_of(tasks, holder.task), lines_);
   return method_in_words(holder.method) + line_in_brackets(line);
 }
@@ -137,6 +138,7 @@ std::string StuckThreads::places_in(const DeadlockText::Circle &circle, const Ta
     if (const std::string place = circle[i].thread ? place_of_member(*circle[i].thread) : call_of(circle, i, tasks);
         !place.empty())
       out += (count++ ? "; " : "") + place;
+  out = as_sentence(std::move(out));
   const std::string_view advice = advice_for(circle, locks_);
   return advice.empty() ? out : fmt::format("{}{}{}", out, out.empty() ? "" : ". ", advice);
 }
@@ -144,9 +146,7 @@ std::string StuckThreads::places_in(const DeadlockText::Circle &circle, const Ta
 std::string StuckThreads::place_of_member(u32 thread) {
   const WalkedStack stack = runtime_.walk_stack(locks_.threads[thread]);
   const WaitText wait = wait_of(thread);
-  return !places_.shows_method(stack, wait)
-             ? ""
-             : (text_.name(thread).empty() ? "thread " : "") + text_.short_name(thread) + " " + places_.of(stack, wait);
+  return !places_.shows_method(stack, wait) ? "" : text_.names().called(thread) + " " + places_.of(stack, wait);
 }
 
 std::string StuckThreads::call_of(const DeadlockText::Circle &circle, u64 i, const Tasks &tasks) {
@@ -177,7 +177,7 @@ std::string StuckThreads::behind(const std::vector<LockChains::Link> &chain) {
   std::string out;
   for (u64 i = 1; i < std::min<u64>(chain.size(), most_links); ++i)
     out += fmt::format("{}{}, {} {}", i > 1 ? "; " : "",
-                       link_in_words(chain[i - 1].wait->kind, text_.short_name(chain[i].thread)),
+                       link_in_words(chain[i - 1].wait->kind, text_.names().short_name(chain[i].thread)),
                        i + 1 == chain.size() ? "and" : "which", place_of(chain[i].thread));
   return out + (chain.size() > most_links ? "; and so on" : "");
 }
@@ -187,7 +187,7 @@ std::string StuckThreads::place_of(u32 thread) {
 }
 
 std::string StuckThreads::owner_of(const LockObject &lock) {
-  return "thread " + text_.short_name(*lock.owner) +
+  return "thread " + text_.names().short_name(*lock.owner) +
          (locks_.has_ended(*lock.owner) ? ", which has ended," : ", which " + place_of(*lock.owner) + ",");
 }
 

@@ -12,6 +12,15 @@
 
 namespace dnheap {
 
+namespace {
+
+// Says that a number is the one of a thread, where methods stand beside it.
+std::string with_word(const std::string &party) {
+  return (party.front() >= '0' && party.front() <= '9' ? "thread " : "") + party;
+}
+
+} // namespace
+
 Grounds DeadlockText::grounds_of(const Circle &circle) {
   Grounds out = Grounds::runtime;
   for (const WaitingOne &one : circle)
@@ -180,12 +189,16 @@ std::string DeadlockText::words(const Circle &circle) {
   return out + ". So this is inferred from these references: everybody who is known to have such a reference is stuck";
 }
 
-std::string DeadlockText::short_name(u32 thread) const {
-  const std::string own = name(thread);
-  return own.empty() ? thread_number(thread) : own;
+const ThreadNames &DeadlockText::names() {
+  if (!names_) {
+    names_.emplace();
+    for (u32 thread = 0; thread < locks_.threads.size(); ++thread)
+      names_->add(name(thread), thread_number(thread));
+  }
+  return *names_;
 }
 
-// A task and the thread that runs it are one party: "Loader", "Shop.Cart.Pay", ".NET TP Worker (Shop.Cart.Pay)".
+// A task and the thread that runs it are one party: "Loader", "Shop.Cart.Pay", "4711 (Shop.Cart.Pay)".
 std::vector<std::string> DeadlockText::parties(const Circle &circle) {
   std::vector<std::string> out;
   for (u64 i = 0; i < circle.size(); ++i) {
@@ -196,8 +209,8 @@ std::vector<std::string> DeadlockText::parties(const Circle &circle) {
     if (runs(one, next))
       continue;
     const std::string method = runs(before, one) ? task_method(before.task) : "";
-    std::string called = one.thread ? short_name(*one.thread) + (method.empty() ? "" : " (" + method + ")")
-                                    : method_in_source(tasks_.find(one.task));
+    std::string called =
+        one.thread ? names().with_method(*one.thread, method) : method_in_source(tasks_.find(one.task));
     if (!called.empty())
       out.push_back(std::move(called));
   }
@@ -206,27 +219,29 @@ std::vector<std::string> DeadlockText::parties(const Circle &circle) {
 
 std::string DeadlockText::brief(const Circle &circle) {
   constexpr u64 shown = 4;
-  const std::vector<std::string> names = parties(circle);
+  const std::vector<std::string> parties_of = parties(circle);
   const u64 threads = static_cast<u64>(
       std::count_if(circle.begin(), circle.end(), [](const WaitingOne &one) { return one.thread.has_value(); }));
-  std::string out = threads == names.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
-  for (u64 i = 0; i < std::min<u64>(names.size(), shown); ++i)
-    out += (!i ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  if (names.size() > shown)
-    out += fmt::format(" and {} more", names.size() - shown);
+  std::string out = threads == parties_of.size() ? (threads == 1 ? "thread " : "threads ") : threads ? "" : "async ";
+  for (u64 i = 0; i < std::min<u64>(parties_of.size(), shown); ++i) {
+    out += !i ? "" : i + 1 == parties_of.size() ? " and " : ", ";
+    out += (threads && threads != parties_of.size() ? with_word(parties_of[i]) : parties_of[i]);
+  }
+  if (parties_of.size() > shown)
+    out += fmt::format(" and {} more", parties_of.size() - shown);
   if (circle.size() == 1 && waits_for_an_end(circle.front()))
     return out + " waits for its own end";
-  out += names.size() < 2 ? " waits for itself" : " wait for each other";
+  out += parties_of.size() < 2 ? " waits for itself" : " wait for each other";
   for (u64 i = 0; i < circle.size(); ++i)
     if (const WaitingOne &next = one_after(circle, i); circle[i].is_for_context && next.thread) {
       const std::string method = task_method(circle[i].task);
       const bool is_scheduler = is_task_scheduler(runtime_, circle[i].waits_for);
       return out + ": " + (method.empty() ? is_scheduler ? "a task" : "a method" : method) + " is queued on the " +
              (is_scheduler ? "TaskScheduler (" : "SynchronizationContext (") + type_name(circle[i].waits_for) +
-             (is_scheduler ? ") whose work is run by " : ") of ") + short_name(*next.thread);
+             (is_scheduler ? ") whose work is run by " : ") of ") + names().called(*next.thread);
     } else if (circle[i].is_for_callback && circle[i].thread) {
-      const std::string runs = next.thread ? short_name(*next.thread) : "";
-      return out + ": " + short_name(*circle[i].thread) + " waits for the end of a callback that " +
+      const std::string runs = next.thread ? names().called(*next.thread) : "";
+      return out + ": " + names().called(*circle[i].thread) + " waits for the end of a callback that " +
              (runs.empty() || next.thread == circle[i].thread ? "it runs itself" : runs + " runs");
     }
   return out;

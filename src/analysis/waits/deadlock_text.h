@@ -1,8 +1,11 @@
 // Deadlocks in words: who waits for whom in a circle, with threads by number, name and managed id, and how sure that
 // is. For the verbs that report waits. Reads names when it is asked for them. Not for several threads at once.
 #pragma once
+#include "analysis/threads/thread_names.h"
 #include "analysis/waits/sureness.h"
 #include "analysis/waits/thread_waits.h"
+
+#include <optional>
 
 namespace dnheap {
 
@@ -38,8 +41,9 @@ public:
 
   // "4711", or the address of a thread that has no number.
   std::string thread_number(u32 thread) const;
-  std::string name(u32 thread) const;       // empty: the thread has none
-  std::string short_name(u32 thread) const; // its name, or its number
+  std::string name(u32 thread) const; // empty: the thread has none
+  // How sentences call threads. Reads the names of all threads once.
+  const ThreadNames &names();
   // "thread 4711 (Buyer, managed 7)"
   std::string thread(u32 thread) const;
   // Returns the method of a task in words, "Shop.Cart.Pay", "a lambda in Run of Shop.Program"; empty: unknown, or part
@@ -61,6 +65,7 @@ private:
   const Runtime &runtime_;
   Tasks &tasks_;
   const LockSet &locks_;
+  std::optional<ThreadNames> names_;
 };
 
 } // namespace dnheap
