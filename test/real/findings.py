@@ -88,7 +88,7 @@ WAYS = {
     "exit_blocked:finalizer": ("certain", None, ["The process is ending (thread Stopper called Environment.Exit in Shop.Exits.Stop ", "), but waits for a finalizer: the thread that "
                                                  f"runs it waits for a lock in Shop.Printout.Finalize {exits('lock (Exits.paper)')}; thread Stopper has that lock."]),
     "root_scope": ("certain", 1200, ["1,200 × Shop.Connection"]),
-    "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: 1,200 are held by static Shop.Program.kept."]),
+    "open_scopes": ("probable", 1200, ["1,200 scopes of services were never disposed of: all are held by static Shop.Program.kept."]),
     "many_timers": ("probable", 16000, ["16,000 timers (Timer) are active", "held by static Shop.Program.kept."]),
     "many_timers:delays": ("probable", 16000, ["16,000 calls of Shop.Program.ExpireAsync wait in Task.Delay. Each stays until its time is over"]),
     "event_handlers": ("probable", 5000, ["5,000 handlers were added to Shop.PriceFeed.Changed", "5,000 × Shop.View.OnChanged", "keeps each handler's object alive (5,000 × Shop.View)."]),

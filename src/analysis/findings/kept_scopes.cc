@@ -63,18 +63,19 @@ void find_kept_scopes(const Evidence &evidence, std::vector<Finding> &out) {
   // A request in flight has a scope of its own.
   const u64 in_flight = find_requests(snapshot)->in_flight();
   if (open >= in_flight + least_scopes)
-    out.push_back({.kind = "open_scopes",
-                   .harm = Harm::resource,
-                   .text = fmt::format("{} scopes of services were never disposed of{}: {} are held by {}. Each keeps "
-                                       "its services.",
-                                       count_text(open),
-                                       in_flight ? fmt::format(", with {} request{} in flight", count_text(in_flight),
-                                                               in_flight == 1 ? "" : "s")
-                                                 : "",
-                                       count_text(most_open), holder_in_words(snapshot, holder, example)),
-                   .count = open,
-                   .example = example,
-                   .verb = "inspect di"});
+    out.push_back(
+        {.kind = "open_scopes",
+         .harm = Harm::resource,
+         .text = fmt::format(
+             "{} scopes of services were never disposed of{}: {} are held by {}. Each keeps "
+             "its services.",
+             count_text(open),
+             in_flight ? fmt::format(", with {} request{} in flight", count_text(in_flight), in_flight == 1 ? "" : "s")
+                       : "",
+             most_open == open ? "all" : count_text(most_open), holder_in_words(snapshot, holder, example)),
+         .count = open,
+         .example = example,
+         .verb = "inspect di"});
 }
 
 } // namespace dnheap

@@ -35,10 +35,19 @@ bool is_of_shortage(const Finding &one) {
          (one.kind == "gc_time" && says("keep less"));
 }
 
+// True if the finding says that the pool does not keep up, and its work is what holds most.
+bool is_of_queued_work(const Finding &one, const MemoryVerdict &verdict) {
+  return one.kind == "pool_starved" && verdict.text.find("System.Threading.ThreadPoolWorkQueue") != std::string::npos;
+}
+
+// Stands behind the code that fills who holds most.
+constexpr std::string_view perhaps_a_table = ": right for a table that is filled once; anything else needs a limit";
+
 // Beside such findings the words that it may be as it should be would be wrong.
 std::string without_doubt(std::string text) {
-  if (const auto at = text.find(only_growth_matters); at != text.npos)
-    text.erase(at, only_growth_matters.size());
+  for (const std::string_view doubt : {only_growth_matters, perhaps_a_table})
+    if (const auto at = text.find(doubt); at != text.npos)
+      text.erase(at, doubt.size());
   return text;
 }
 
@@ -76,7 +85,7 @@ std::vector<Finding> paragraphs_of(std::vector<Finding> findings, const MemoryVe
     const bool is_same = is_about_same(one, verdict);
     if (is_same && !share.empty() && one.text.find(share) != std::string::npos)
       return findings;
-    is_in_doubt &= !is_same && !is_of_shortage(one);
+    is_in_doubt &= !is_same && !is_of_shortage(one) && !is_of_queued_work(one, verdict);
   }
   findings.insert(at, {.kind = verdict.rule,
                        .text = is_in_doubt ? verdict.text : without_doubt(verdict.text),
@@ -91,10 +100,8 @@ MemoryVerdict with_code(MemoryVerdict verdict, std::string code) {
   if (at == std::string::npos || code.empty())
     return verdict;
   if (code.ends_with(never_emptied))
-    code = code.substr(0, code.size() - never_emptied.size()) +
-           ", and no method that uses the field removes from it: right for a table that is filled once; anything else "
-           "needs "
-           "a limit";
+    code = code.substr(0, code.size() - never_emptied.size()) + ", and no method that uses the field removes from it" +
+           std::string(perhaps_a_table);
   const char *subject = code.starts_with(filled) ? "It is " : code.starts_with("made in ") ? "They are " : "";
   verdict.text.insert(at, " " + (subject + code) + ".");
   return verdict;

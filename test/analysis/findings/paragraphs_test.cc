@@ -33,6 +33,29 @@ TEST(Paragraphs, WhoHoldsMostIsInDoubtOnlyWithoutACause) {
             (Texts{handlers.text, "95 % of live memory (57.0 MiB) is held by static Shop.Feed.Changed."}));
 }
 
+TEST(Paragraphs, CodeIsInNoDoubtBesideACause) {
+  Finding scopes{.kind = "open_scopes", .text = "3,000 scopes of services were never disposed of."};
+  scopes.is_cause = true;
+  const MemoryVerdict verdict =
+      with_code(holder_of_most(), "filled in Shop.Feed.Add; no method that uses the field removes from it");
+  EXPECT_EQ(texts_of({scopes}, verdict).back(),
+            "95 % of live memory (57.0 MiB) is held by static Shop.Feed.Changed. It is filled in Shop.Feed.Add, and no "
+            "method that uses the field removes from it.");
+  scopes.is_cause = false;
+  EXPECT_EQ(texts_of({scopes}, verdict).back(), verdict.text);
+}
+
+// Work that waits for a worker gathers because the pool starves.
+TEST(Paragraphs, QueuedWorkMattersWhereThePoolStarves) {
+  const Finding starved{.kind = "pool_starved", .harm = Harm::hang, .text = "The thread pool starves."};
+  MemoryVerdict verdict = holder_of_most();
+  EXPECT_EQ(texts_of({starved}, verdict), (Texts{starved.text, verdict.text}));
+  const std::string work = "95 % of live memory is held by System.Threading.ThreadPoolWorkQueue.workItems.";
+  verdict.text = work + std::string(only_growth_matters);
+  EXPECT_EQ(texts_of({starved}, verdict), (Texts{starved.text, work}));
+  EXPECT_EQ(texts_of({}, verdict), Texts{verdict.text});
+}
+
 TEST(Paragraphs, WhoHoldsMostMattersWhereMemoryIsShort) {
   const MemoryVerdict verdict = holder_of_most();
   for (const auto &[kind, text] : std::vector<std::pair<std::string, std::string>>{
