@@ -23,7 +23,10 @@ std::string PoolStands::text() const {
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
   std::string out;
   for (const auto &[count, what] : sorted)
-    out += (out.empty() ? "" : ", ") + count_text(count) + " for " + what;
+    out += (out.empty() ? "" : ", ") + count_text(count) +
+           (what != "sleep" ? " for " + what
+            : count == 1    ? " sleeps"
+                            : " sleep");
   return out;
 }
 

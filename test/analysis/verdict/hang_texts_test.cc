@@ -34,6 +34,15 @@ TEST(HangTexts, WhereTheWorkersOfAStarvedPoolStand) {
       "Shop.Thumbs.Hash. That is a hang only if no worker ever finishes its work.");
 }
 
+TEST(HangTexts, WorkersThatSleepWaitForNothing) {
+  HangFacts f;
+  f.pool = {.workers = 9, .blocked = 9, .waits = {{"a lock", 5}, {"sleep", 3}, {"a task", 1}}, .queued = 7};
+  EXPECT_TRUE(first_of(f).text.find("9 are blocked: 5 for a lock, 3 sleep, 1 for a task.") != std::string::npos)
+      << first_of(f).text;
+  f.pool.waits["sleep"] = 1;
+  EXPECT_TRUE(first_of(f).text.find(", 1 sleeps") != std::string::npos) << first_of(f).text;
+}
+
 // Fewer than a finding about the lock needs.
 TEST(HangTexts, WhoHasTheLockOfAFewWorkers) {
   HangFacts f;
