@@ -149,7 +149,7 @@ VerdictFacts facts_of(const Snapshot &snapshot, const AccountMap &map, const Sus
     if (!s.by_chance && s.owner != name_of(RootKind::finalizer) && s.retained > out.holder) {
       out.holder = s.retained;
       out.holder_elements = s.elements;
-      out.holder_text = s.way() + ": " + s.text();
+      out.holder_text = way_and_text(s.way(), s.text());
     }
     if (s.is_own && s.elements >= least_elements && s.retained * 10 >= out.live) {
       ++out.large_suspects;

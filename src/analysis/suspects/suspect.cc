@@ -138,4 +138,9 @@ std::string Suspect::also_text() const {
                      bytes_text(alone));
 }
 
+std::string way_and_text(const std::string &way, const std::string &text) {
+  const std::string type = text.substr(0, text.find(": "));
+  return way + (type != text && way.ends_with(" … " + type) ? "" : ": " + type) + text.substr(type.size());
+}
+
 } // namespace dnheap

@@ -61,4 +61,8 @@ private:
 
 const char *name_of(Suspect::Kind kind); // "collection"
 
+// Returns a suspect's way and its text as part of a sentence. A type with which the way ends does not begin the text
+// again: "static Shop.Cache._items and others … List<Session>: 15,000 × Shop.Session, 6.2 KiB each".
+std::string way_and_text(const std::string &way, const std::string &text);
+
 } // namespace dnheap

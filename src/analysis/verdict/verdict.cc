@@ -1,5 +1,6 @@
 #include "analysis/verdict/verdict.h"
 
+#include "analysis/suspects/suspect.h"
 #include "analysis/verdict/hang_texts.h"
 #include "base/share.h"
 #include "base/text.h"
@@ -50,7 +51,7 @@ bool is_fragmented(const VerdictFacts &f) {
   return is_much(f.free_inside, f.in_heap(), 0.4, least);
 }
 
-std::string suspect_text(const VerdictFacts &f) { return f.suspect_way + ": " + f.suspect_text; }
+std::string suspect_text(const VerdictFacts &f) { return way_and_text(f.suspect_way, f.suspect_text); }
 
 std::string may_grow_text(const VerdictFacts &f, u64 bytes, const std::string &holder) {
   return fmt::format("{} of live memory ({}) is held by {}.{}", percent(bytes, f.live), bytes_text(bytes), holder,

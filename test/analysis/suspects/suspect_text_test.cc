@@ -31,6 +31,22 @@ TEST(SuspectText, HandlersThatAreLambdas) {
   EXPECT_EQ(s.text(), "3,000 handlers: " + s.calls);
 }
 
+// An object that several owners share is named by its type, with which its text begins.
+TEST(SuspectText, ATypeIsNamedOnceInASentence) {
+  Suspect s;
+  s.owner = "thread 10 Shop.Export.Run() and others",
+  s.steps = {{"", "System.Collections.Generic.List<Shop.Row>", 0x10, ""}};
+  s.shown = 1, s.element = "Shop.Row", s.elements = 2048, s.retained = u64{2} << 20;
+  EXPECT_EQ(s.way() + " | " + s.text(),
+            "thread 10 Shop.Export.Run() and others … List<Shop.Row> | List<Shop.Row>: 2,048 × Shop.Row, 1.0 KiB each");
+  EXPECT_EQ(way_and_text(s.way(), s.text()),
+            "thread 10 Shop.Export.Run() and others … List<Shop.Row>: 2,048 × Shop.Row, 1.0 KiB each");
+  s.owner = "static Shop.Export.rows";
+  EXPECT_EQ(way_and_text(s.way(), s.text()), "static Shop.Export.rows: List<Shop.Row>: 2,048 × Shop.Row, 1.0 KiB each");
+  s.kind = Suspect::Kind::many;
+  EXPECT_EQ(way_and_text(s.way(), s.text()), "static Shop.Export.rows: 2,048 × Shop.Row, 1.0 KiB each");
+}
+
 TEST(SuspectText, AWayIsFolded) { EXPECT_EQ(table_of(10, 0).way(), "static Shop.S.keep.map[*]"); }
 
 } // namespace
