@@ -76,5 +76,20 @@ TEST(SuspectRemarks, GCHandles) {
   }
 }
 
+// Handles call nothing; the delegates that they hold do.
+TEST(SuspectRemarks, HandlesOfDelegates) {
+  Remarked s({});
+  const Address bell = s.type("Shop", "Bell", 0, 600, {});
+  std::vector<Address> bells;
+  for (u64 i = 0; i < 1000; ++i)
+    bells.push_back(s.calls(s.with(bell, {})));
+  s.held(HandleType::strong, bells);
+  const std::string found = findings_of_kind(s.heap, "gc_handles");
+  EXPECT_NE(found.find("1,000 × Action, which call a method of Shop.Bell, are kept by 1,000 GCHandles (strong) that "
+                       "nobody freed: "),
+            found.npos)
+      << found;
+}
+
 } // namespace
 } // namespace dnheap::test

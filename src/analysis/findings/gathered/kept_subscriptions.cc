@@ -38,8 +38,8 @@ std::string subscriptions_text(const Evidence &evidence, const Suspect &one) {
 }
 
 std::string listeners_text(const Evidence &evidence, const Suspect &one) {
-  return fmt::format("{} EventListeners were never disposed of: {}, which keep {}: each EventSource that they listen "
-                     "to refers to them.{} Dispose of each, or make one for the whole program.",
+  return fmt::format("{} EventListeners ({}) were never disposed of, and keep {}: each EventSource that they listen to "
+                     "refers to them.{} Dispose of each, or make one for the whole program.",
                      count_text(one.elements), one.brief_element(), share_text(one, evidence.suspects),
                      code_sentence(code_text(evidence.snapshot, one)));
 }
@@ -57,9 +57,9 @@ bool are_listeners(const Snapshot &snapshot, const Suspect &one) {
 
 std::string meters_text(const Evidence &evidence, const Suspect &one) {
   return fmt::format(
-      "{} Meters were never disposed of, and keep {}{}: .NET has a list of all of them.{} Make each Meter "
+      "{} Meters{} were never disposed of, and keep {}: .NET has a list of all of them.{} Make each Meter "
       "once, or dispose of it with what it measures.",
-      count_text(one.elements), share_text(one, evidence.suspects), one.remark.empty() ? "" : " (" + one.remark + ")",
+      count_text(one.elements), one.remark.empty() ? "" : " (" + one.remark + ")", share_text(one, evidence.suspects),
       code_sentence(code_text(evidence.snapshot, one)));
 }
 
