@@ -71,6 +71,24 @@ bool is_idle(const Activity &one) {
   return one.who == Activity::Who::calls && one.count == 1 && is_patient;
 }
 
+struct Beginning {
+  const Activity *group = nullptr; // null: all of them only wait for time to pass
+  // The call for which a thread that waits for a task waits, as a rule: one that waits for time to pass, too.
+  const Activity *call_behind = nullptr;
+};
+
+Beginning beginning_of(const Activities &activities) {
+  const Activity *best = nullptr, *call = nullptr;
+  for (const Activity &one : activities.list) {
+    if (!is_idle(one) && (!best || rank_of(one) < rank_of(*best)))
+      best = &one;
+    if (one.who == Activity::Who::calls && !one.method.empty() && (!call || rank_of(one) < rank_of(*call)))
+      call = &one;
+  }
+  const bool is_for_task = best && best->who == Activity::Who::threads && best->waits_for == "a task";
+  return {best, is_for_task ? call : nullptr};
+}
+
 bool holds_much_of(const Examination &examined, const AreaNames &names) {
   return std::ranges::any_of(examined.suspects.list, [&](const Suspect &one) {
     return one.retained >= much_memory && share_of(one.retained, examined.suspects.live_bytes) >= much_share &&
@@ -122,24 +140,21 @@ std::string in_a_row(const std::vector<std::string_view> &names) {
 } // namespace
 
 std::string where_to_begin(const Activities &activities) {
-  const Activity *best = nullptr, *call = nullptr;
-  for (const Activity &one : activities.list) {
-    if (!is_idle(one) && (!best || rank_of(one) < rank_of(*best)))
-      best = &one;
-    if (one.who == Activity::Who::calls && !one.method.empty() && (!call || rank_of(one) < rank_of(*call)))
-      call = &one;
-  }
+  const Beginning begin = beginning_of(activities);
+  const Activity *best = begin.group, *call = begin.call_behind;
   if (!best)
     return "";
   const bool runs = best->who == Activity::Who::threads && best->waits_for.empty();
-  // Who waits for a task waits for a call, as a rule: for one that waits for time to pass, too.
-  const bool is_behind_call = call && best->who == Activity::Who::threads && best->waits_for == "a task";
-  const std::string_view hint =
-      is_behind_call ? hang_hint(call->waits_for, "") : hang_hint(best->waits_for, best->calls);
+  const std::string_view hint = call ? hang_hint(call->waits_for, "") : hang_hint(best->waits_for, best->calls);
   return fmt::format("{} {}{}; if the program {}, begin there.{}{}{}", best->figures(), best->text(),
-                     is_behind_call ? fmt::format(", and {} {}", call->figures(), call->text()) : "",
+                     call ? fmt::format(", and {} {}", call->figures(), call->text()) : "",
                      runs ? "hangs or is slow" : "hangs", hint.empty() ? "" : " ", hint,
                      runs ? " One dump does not show for how long: dnheap sample of the process does." : "");
+}
+
+const char *verb_to_begin(const Activities &activities) {
+  const Beginning begin = beginning_of(activities);
+  return !begin.group ? "" : begin.group->who == Activity::Who::threads && !begin.call_behind ? "threads" : "async";
 }
 
 std::string all_clear(const Examination &examined, const Activities &activities, bool is_beside_all_clear) {

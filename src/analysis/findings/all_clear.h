@@ -13,6 +13,9 @@ namespace dnheap {
 // most probably is the reason. Empty: no group is, since they only wait for time to pass.
 std::string where_to_begin(const Activities &activities);
 
+// Returns the verb that shows more of that group: "threads" or "async"; empty: there is none.
+const char *verb_to_begin(const Activities &activities);
+
 // Returns " Nothing stands out in locks, timers or events." It names only what found nothing, holds little of the
 // memory, and is nothing for which the program waits. Empty if nothing is left to name.
 std::string all_clear(const Examination &examined, const Activities &activities, bool is_beside_all_clear);

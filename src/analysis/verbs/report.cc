@@ -256,16 +256,19 @@ bool has_harm(const std::vector<Finding> &findings, EnumSet<Harm> harms) {
   return std::ranges::any_of(findings, [&](const Finding &one) { return harms.has(one.harm); });
 }
 
-// Returns the verb that shows more of what the program does: the one for its largest group of threads or calls. Empty
-// if there is none, or if a suspect is large enough to be the better question.
+// Returns the verb that shows more of what the program does: of the group with which to begin, else of the largest
+// group of threads or calls. Empty if there is none, or if a suspect is large enough to be the better question.
 std::string verb_of(const Activities &activities, const Suspects &suspects) {
   constexpr u64 small = u64{4} << 20;
   const bool is_large = !suspects.list.empty() && suspects.list.front().retained >= small &&
                         share_of(suspects.list.front().retained, suspects.live_bytes) >= 0.5;
-  if (!is_large)
-    for (const Activity &one : activities.list)
-      if (!one.method.empty())
-        return one.who == Activity::Who::threads ? "threads" : "async";
+  if (is_large)
+    return "";
+  if (const std::string_view begin = verb_to_begin(activities); !begin.empty())
+    return std::string(begin);
+  for (const Activity &one : activities.list)
+    if (!one.method.empty())
+      return one.who == Activity::Who::threads ? "threads" : "async";
   return "";
 }
 

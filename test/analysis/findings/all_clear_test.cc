@@ -37,6 +37,20 @@ TEST(AllClear, WhoWaitsForTimeToPassIsNoReason) {
   EXPECT_EQ(where_to_begin(all), "");
 }
 
+// The next question is about the group that the sentence names.
+TEST(AllClear, TheVerbShowsWhereToBegin) {
+  EXPECT_STREQ(verb_to_begin({}), "");
+  Activities all;
+  all.list = {doing(Who::threads, 1, "a task")};
+  EXPECT_STREQ(verb_to_begin(all), "threads");
+  all.list.push_back(doing(Who::calls, 1, "a delay")); // behind the task
+  EXPECT_STREQ(verb_to_begin(all), "async");
+  all.list = {doing(Who::threads, 9, "sleep"), doing(Who::calls, 1, "a TaskCompletionSource")};
+  EXPECT_STREQ(verb_to_begin(all), "async");
+  all.list.push_back(doing(Who::threads, 1, "a lock"));
+  EXPECT_STREQ(verb_to_begin(all), "threads");
+}
+
 // Who waits for a thread or for a task is not the reason if what they wait for is known.
 TEST(AllClear, WhoWaitsForOthersIsBehindThem) {
   Activities all;
