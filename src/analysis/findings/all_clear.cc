@@ -53,7 +53,7 @@ u8 rank_of(const Activity &one) {
     return 8;
   if (one.waits_for == "a task")
     return 5;
-  if (is_of_time(one))
+  if (is_of_time(one) || one.waits_for == "the console") // by which services keep their main thread
     return are_threads ? 6 : 7;
   if (is_wait_for(one, {"socket", "HTTP"}))
     return are_threads ? 2 : 4;

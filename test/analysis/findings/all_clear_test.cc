@@ -37,6 +37,15 @@ TEST(AllClear, WhoWaitsForTimeToPassIsNoReason) {
   EXPECT_EQ(where_to_begin(all), "");
 }
 
+// Services keep their main thread by it.
+TEST(AllClear, WhoWaitsForTheConsoleIsBehindCalls) {
+  Activities all;
+  all.list = {doing(Who::threads, 1, "the console")};
+  EXPECT_EQ(where_to_begin(all), "1 thread waits for the console in Shop.Run; if the program hangs, begin there.");
+  all.list.push_back(doing(Who::calls, 51, "a semaphore"));
+  EXPECT_TRUE(where_to_begin(all).starts_with("51 calls of Shop.Run wait for a semaphore;")) << where_to_begin(all);
+}
+
 // The next question is about the group that the sentence names.
 TEST(AllClear, TheVerbShowsWhereToBegin) {
   EXPECT_STREQ(verb_to_begin({}), "");
