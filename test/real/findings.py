@@ -134,7 +134,7 @@ WAYS = {
     "unbounded_queue:collection": ("probable", 1999, ["1,999 × Shop.Crate wait in a BlockingCollection without a bound, static Shop.Gathered.stacked",
                                                       "emptied in Shop.Gathered.Unload. 1 thread sleeps in Shop.Gathered.Unload. Give it a bound (a boundedCapacity)"]),
     "unbounded_queue:block": ("probable", 2499, ["2,499 × Shop.Crate wait in a dataflow block without a bound, static Shop.Gathered.press", "Give it a bound (BoundedCapacity)"]),
-    "kept_subscriptions:meters": ("probable", 2000, ["2,000 Meters were never disposed of, and keep ", ".NET has a list of all of them."]),
+    "kept_subscriptions:meters": ("probable", 2000, ["2,000 Meters (which call a lambda in ", ") were never disposed of, and keep ", ".NET has a list of all of them."]),
     "many_timers:large": ("probable", 1200, ["1,200 timers (System.Timers.Timer) are active and call ", "Together they keep "]),
     "kept_subscriptions": ("probable", 2000, ["2,000 subscriptions to a DiagnosticListener (static Shop.Gathered.listener", ") were never disposed of, and keep ",
                                               "Their observers are Shop.Tracer. DiagnosticListener.Subscribe is called in Shop.Gathered.Subscriptions."]),
