@@ -158,34 +158,45 @@ ACTIVITY = {
 
 
 def run(dnheap, _, major, dump):
-    """All problems of one kind, in words."""
+    """All problems of one kind, in words. On a busy machine a dump may come before the program is where it says that it is: what is
+    wrong in one is looked at once more, in a dump of a program at rest."""
     problems = []
-    for way, (sureness, count, parts) in WAYS.items():
+    for way in WAYS:
         for healthy in ([], ["healthy"]):
-            with tempfile.TemporaryDirectory(prefix="dnheap-findings-") as folder:
-                with kinds.Process("findings", major, way, *healthy) as target:
-                    path = target.dump(dump, pathlib.Path(folder) / "findings.core")
-                answer = matrix.answer(dnheap, "report", path)
-                found, kind = answer["tables"]["findings"], way.partition(":")[0]
-                shown = [(row["kind"], row["waits_for"], row["method"]) for row in answer["tables"]["activity"]]
-                if not healthy:
-                    problems += [f"{way}: {one} is not in the activity {shown}" for one in ACTIVITY.get(way, []) if one not in shown]
-                code = subprocess.run([dnheap, "check", path, "--no-findings-of", kind], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode
-                if code not in ((0, 4) if healthy else (1,)):  # 4: what could be read has none
-                    problems.append(f"{way}{', healthy' if healthy else ''}: check --no-findings-of {kind} gives exit code {code}")
-            if healthy:
-                problems += [f"{way}, healthy: {row['text']}" for row in found]
-                if "leak" in answer["target"]["verdict"]["text"].replace("No leak", ""):
-                    problems.append(f"{way}, healthy: {answer['target']['verdict']['text']}")
-                continue
-            lines = [row for row in found if row["kind"] == kind]
-            if len(lines) != 1 or len(found) != 1:
-                problems.append(f"{way}: {[row['text'] for row in found]}")
-                continue
-            line = lines[0]
-            problems += [f"{way}: “{part}” is not in “{line['text']}”" for part in parts if part not in line["text"]]
-            if line["sureness"] != sureness or line["count"] != count:
-                problems.append(f"{way}: {line}")
+            if of_way(dnheap, major, dump, way, healthy, False):
+                problems += of_way(dnheap, major, dump, way, healthy, True)
+    return problems
+
+
+def of_way(dnheap, major, dump, way, healthy, at_rest):
+    sureness, count, parts = WAYS[way]
+    kind = way.partition(":")[0]
+    with tempfile.TemporaryDirectory(prefix="dnheap-findings-") as folder:
+        with kinds.Process("findings", major, way, *healthy) as target:
+            if at_rest:
+                target.wait_until_at_rest()
+            path = target.dump(dump, pathlib.Path(folder) / "findings.core")
+        answer = matrix.answer(dnheap, "report", path)
+        code = subprocess.run([dnheap, "check", path, "--no-findings-of", kind], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode
+    found = answer["tables"]["findings"]
+    if healthy:
+        problems = [f"{way}, healthy: {row['text']}" for row in found]
+        if code not in (0, 4):  # 4: what could be read has none
+            problems.append(f"{way}, healthy: check --no-findings-of {kind} gives exit code {code}")
+        if "leak" in answer["target"]["verdict"]["text"].replace("No leak", ""):
+            problems.append(f"{way}, healthy: {answer['target']['verdict']['text']}")
+        return problems
+    shown = [(row["kind"], row["waits_for"], row["method"]) for row in answer["tables"]["activity"]]
+    problems = [f"{way}: {one} is not in the activity {shown}" for one in ACTIVITY.get(way, []) if one not in shown]
+    if code != 1:
+        problems.append(f"{way}: check --no-findings-of {kind} gives exit code {code}")
+    lines = [row for row in found if row["kind"] == kind]
+    if len(lines) != 1 or len(found) != 1:
+        return [*problems, f"{way}: {[row['text'] for row in found]}"]
+    line = lines[0]
+    problems += [f"{way}: “{part}” is not in “{line['text']}”" for part in parts if part not in line["text"]]
+    if line["sureness"] != sureness or line["count"] != count:
+        problems.append(f"{way}: {line}")
     return problems
 
 
