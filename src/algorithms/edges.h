@@ -29,6 +29,17 @@ struct Edges {
   }
   // Prefetches the targets of object i; reads begin(i).
   void prefetch_targets(u64 i) const { __builtin_prefetch(targets.data() + begin(i)); }
+  // Calls visit(object, its targets) for each of the objects, and prefetches what the calls after it will need.
+  template <class Visit> void for_each_of(std::span<const u32> objects, Visit visit) const {
+    constexpr u64 ahead = 16;
+    for (u64 i = 0; i < objects.size(); ++i) {
+      if (i + ahead < objects.size())
+        prefetch(objects[i + ahead]);
+      if (i + ahead / 2 < objects.size())
+        prefetch_targets(objects[i + ahead / 2]);
+      visit(objects[i], of(ObjectId{objects[i]}));
+    }
+  }
 };
 
 } // namespace dnheap

@@ -33,16 +33,11 @@ Reach::Reach(const Edges &edges, ObjectBits met, unsigned threads, const Watch &
 // Queues the targets not reached yet. Breadth-first order goes along the heap, as objects are allocated in much the
 // order of their referrers; depth-first order would jump.
 void Reach::look_at(std::span<const u32> objects, std::vector<u32> &next) {
-  constexpr u64 ahead = 16;
-  for (u64 i = 0; i < objects.size(); ++i) {
-    if (i + ahead < objects.size())
-      edges_.prefetch(objects[i + ahead]);
-    if (i + ahead / 2 < objects.size())
-      edges_.prefetch_targets(objects[i + ahead / 2]);
-    for (ObjectId target : edges_.of(ObjectId{objects[i]}))
+  edges_.for_each_of(objects, [&](u32, std::span<const ObjectId> targets) {
+    for (ObjectId target : targets)
       if (meet(target))
         next.push_back(static_cast<u32>(target));
-  }
+  });
 }
 
 bool Reach::from(std::span<const ObjectId> starts, u64 most) {

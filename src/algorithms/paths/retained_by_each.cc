@@ -122,7 +122,6 @@ private:
 
   // Passes on without which sets the objects are reached. Queues the targets for which that is new.
   void look_at(std::span<const u32> objects, std::vector<u32> &next) {
-    constexpr u64 ahead = 16;
     std::array<Meeting, 64> meetings; // wait for the prefetch of what they write to
     u64 waiting = 0;
     auto meet = [&] {
@@ -131,13 +130,9 @@ private:
           next.push_back(one.object);
       waiting = 0;
     };
-    for (u64 i = 0; i < objects.size(); ++i) {
-      if (i + ahead < objects.size())
-        edges_.prefetch(objects[i + ahead]);
-      if (i + ahead / 2 < objects.size())
-        edges_.prefetch_targets(objects[i + ahead / 2]);
-      const State from = without(std::atomic_ref(states_[objects[i]]).load(std::memory_order_relaxed));
-      for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
+    edges_.for_each_of(objects, [&](u32 object, std::span<const ObjectId> targets) {
+      const State from = without(std::atomic_ref(states_[object]).load(std::memory_order_relaxed));
+      for (ObjectId target : targets) {
         if (closed_.test(target))
           continue;
         __builtin_prefetch(&states_[static_cast<u32>(target)], 1);
@@ -145,7 +140,7 @@ private:
         if (waiting == meetings.size())
           meet();
       }
-    }
+    });
     meet();
   }
   bool add(const Meeting &one) {

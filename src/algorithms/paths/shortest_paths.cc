@@ -76,28 +76,23 @@ void ShortestPaths::close(Level &level) {
 }
 
 template <class Meet> void ShortestPaths::expand_some(std::span<const u32> objects, bool alone, Meet meet) {
-  constexpr u64 ahead = 16;
   std::array<FoundFrom::Meeting, FoundFrom::most_at_once> meetings; // wait for the prefetch of what they write to
   u64 waiting = 0;
   auto hold = [&] {
     from_.put(std::span(meetings).first(waiting), alone, meet);
     waiting = 0;
   };
-  for (u64 i = 0; i < objects.size(); ++i) {
-    if (i + ahead < objects.size())
-      edges_.prefetch(objects[i + ahead]);
-    if (i + ahead / 2 < objects.size())
-      edges_.prefetch_targets(objects[i + ahead / 2]);
-    const bool linked = linked_ && linked_->test(objects[i]);
-    for (ObjectId target : edges_.of(ObjectId{objects[i]})) {
+  edges_.for_each_of(objects, [&](u32 object, std::span<const ObjectId> targets) {
+    const bool linked = linked_ && linked_->test(object);
+    for (ObjectId target : targets) {
       if (closed_.test(target) || (linked && linked_->test(target)))
         continue;
       from_.prefetch(static_cast<u32>(target));
-      meetings[waiting++] = {static_cast<u32>(target), objects[i] + 1};
+      meetings[waiting++] = {static_cast<u32>(target), object + 1};
       if (waiting == meetings.size())
         hold();
     }
-  }
+  });
   hold();
 }
 
