@@ -87,17 +87,18 @@ std::string ExceptionCause::thrown_in() {
       return ", thrown in " + earlier_call(one.earlier.front());
     if (!one.methods.empty())
       return ", thrown in " + call(one, 0) +
-             (is_own_method(snapshot_, runtime_.method_text(one.methods.front())) ? "" : passed_through(i));
+             (OwnMethods(snapshot_).contain(runtime_.method_text(one.methods.front())) ? "" : passed_through(i));
   }
   return "";
 }
 
 // Returns the first call of the program itself, by the exception with that number or by one further out.
 std::string ExceptionCause::passed_through(u64 from) {
+  const OwnMethods own(snapshot_);
   for (u64 i = from + 1; i-- > 0;) {
     const std::vector<Address> &methods = chain_[i].methods;
     for (u64 k = 0; k < std::min<u64>(methods.size(), most_calls_of_cause); ++k)
-      if (is_own_method(snapshot_, runtime_.method_text(methods[k])))
+      if (own.contain(runtime_.method_text(methods[k])))
         return ", passed through " + call(chain_[i], k);
   }
   return "";

@@ -1,6 +1,5 @@
 #include "analysis/verdict/own_call.h"
 
-#include "analysis/names/framework_names.h"
 #include "analysis/names/method_in_source.h"
 #include "analysis/names/source_line_text.h"
 
@@ -8,19 +7,21 @@
 
 namespace dnheap {
 
-bool is_own_method(const Snapshot &snapshot, const MethodText &method) {
+OwnMethods::OwnMethods(const Snapshot &snapshot) : assemblies_(snapshot.assemblies()), framework_(assemblies_) {}
+
+bool OwnMethods::contain(const MethodText &method) const {
   if (method.module.empty() && method.name.find('.') == method.name.npos) // an address
     return false;
-  const std::vector<LoadedAssembly> &assemblies = snapshot.assemblies();
-  const auto of = std::ranges::find(assemblies, method.module, &LoadedAssembly::name);
-  return (of == assemblies.end() || !of->is_framework) && !method.qualified.starts_with(stub_class) &&
-         !FrameworkNames(assemblies).contain(method.qualified);
+  const auto of = std::ranges::find(assemblies_, method.module, &LoadedAssembly::name);
+  return (of == assemblies_.end() || !of->is_framework) && !method.qualified.starts_with(stub_class) &&
+         !framework_.contain(method.qualified);
 }
 
 std::string own_call(const Snapshot &snapshot, const WalkedStack &stack, Address method, SourceLines &lines) {
   constexpr u64 most_calls = 10'000; // of an overflowed stack
   const Runtime &runtime = snapshot.runtime();
-  if (!method || is_own_method(snapshot, runtime.method_text(method)))
+  const OwnMethods own(snapshot);
+  if (!method || own.contain(runtime.method_text(method)))
     return "";
   bool is_outside = false;
   u64 looked_at = 0;
@@ -34,7 +35,7 @@ std::string own_call(const Snapshot &snapshot, const WalkedStack &stack, Address
     if (++looked_at > most_calls)
       return "";
     same = frame.method_desc;
-    if (const MethodText text = runtime.method_text(frame.method_desc); is_own_method(snapshot, text))
+    if (const MethodText text = runtime.method_text(frame.method_desc); own.contain(text))
       return ", for " + method_in_source(text) +
              line_in_brackets(lines.find(frame.method_desc, frame.ip, !frame.is_active).at);
   }
