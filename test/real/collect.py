@@ -202,14 +202,12 @@ def refusals(asked, target):
 
 def stopped(asked, target):
     """It listens, but does not answer."""
-    os.kill(target.pid, signal.SIGSTOP)
-    while any(state not in "TtZX" for state in target.thread_states()):
-        time.sleep(0.001)
+    target.stop()
     try:
         asked.expect(asked.port(target.pid) == "silent", "ps does not say that the port is silent")
         asked.refused(FAILED, "does not answer", "collect", "-p", target.pid)
     finally:
-        os.kill(target.pid, signal.SIGCONT)
+        target.resume()
 
 
 def amid_other_sockets(asked, major):

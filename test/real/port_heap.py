@@ -179,13 +179,11 @@ def interrupted(asked, target):
 
 def stopped(asked, target):
     """It listens, but does not answer."""
-    os.kill(target.pid, signal.SIGSTOP)
-    while any(state not in "TtZX" for state in target.thread_states()):  # one that goes on may answer the first question
-        time.sleep(0.001)
+    target.stop()
     try:
         asked.refused(FAILED, "does not answer", "stat", "-p", target.pid, "--by-port")
     finally:
-        os.kill(target.pid, signal.SIGCONT)
+        target.resume()
 
 
 if __name__ == "__main__":

@@ -200,14 +200,18 @@ class Target:
     def stop_when(self, holds, tries):
         """Stops the process at a moment at which holds() is true; whether that came. resume() lets it go on."""
         for _ in range(tries):
-            os.kill(self.pid, signal.SIGSTOP)
-            while any(state not in "TtZX" for state in self.thread_states()):
-                time.sleep(0.0005)
+            self.stop()
             if holds():
                 return True
             self.resume()
             time.sleep(random.random() / 100)
         return False
+
+    def stop(self):
+        """Until all threads stand: one that goes on may answer what it is asked meanwhile."""
+        os.kill(self.pid, signal.SIGSTOP)
+        while any(state not in "TtZX" for state in self.thread_states()):
+            time.sleep(0.0005)
 
     def resume(self):
         """A debugger that was attached meanwhile may leave a stop of its own behind."""

@@ -84,16 +84,17 @@ export async function explored() {
   await ready(server.url);
   const chromium = await browser();
   after(() => chromium.close());
-  const on_page = async (options, body) => {
-    const page = await open(chromium, options);
-    try {
-      await body(page);
-      assert.deepEqual(page.wrong, []);
-    } finally {
-      await page.context().close();
-    }
-  };
-  return { url: server.url, chromium, real: async (path) => (await fetch(server.url + path)).json(), on_page };
+  return { url: server.url, chromium, real: async (path) => (await fetch(server.url + path)).json(), on_page: (options, body) => on_page(chromium, options, body) };
+}
+
+export async function on_page(chromium, options, body) {
+  const page = await open(chromium, options);
+  try {
+    await body(page);
+    assert.deepEqual(page.wrong, []);
+  } finally {
+    await page.context().close();
+  }
 }
 
 // Opens a view and waits until nothing is being asked any more.

@@ -2,20 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { browser, open, ready, root, serve, settled, view } from './support.mjs';
+import { test } from 'node:test';
+import { explored, open, root, settled, view } from './support.mjs';
 
-let server, chromium, url;
-before(async () => {
-  server = await serve();
-  url = server.url;
-  await ready(url);
-  chromium = await browser();
-});
-after(async () => {
-  await chromium?.close();
-  await server?.end();
-});
+const { url, chromium } = await explored();
 
 const type = 'Shop.Cache.SessionCache';
 const object = '0x7ff3b55996a8';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { browser, earlier, open, ready, sample, serve, settled, view } from './support.mjs';
+import { browser, earlier, on_page, ready, sample, serve, settled, view } from './support.mjs';
 
 let server, chromium, url, folder, said;
 before(async () => {
@@ -25,16 +25,6 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function on_page(options, body) {
-  const page = await open(chromium, options);
-  try {
-    await body(page);
-    assert.deepEqual(page.wrong, []);
-  } finally {
-    await page.context().close();
-  }
-}
-
 const parts = (page) => page.locator('.growth-part');
 const grown = (values) => values.at(-1) - values[0];
 const bytes = (n) => {
@@ -43,7 +33,7 @@ const bytes = (n) => {
 };
 
 describe('over time', () => {
-  test('the menu leads to it, and the page asks what diff says', () => on_page({}, async (page) => {
+  test('the menu leads to it, and the page asks what diff says', () => on_page(chromium, {}, async (page) => {
     assert.deepEqual((await (await fetch(`${url}api/ask/diff?top=0`)).json()).tables.types, said.tables.types);
     await view(page, url, '#/');
     await page.getByRole('link', { name: 'Over time' }).click();
@@ -56,7 +46,7 @@ describe('over time', () => {
   for (const [hash, table, key, series] of [
     ['#/timeline', 'owners', 'owner', 'series'], ['#/timeline?table=types', 'types', 'type', 'series'],
     ['#/timeline?as=count', 'owners', 'owner', 'objects_series'], ['#/timeline?table=types&as=count', 'types', 'type', 'count_series']])
-    test(`layers and rows are those of diff: ${hash}`, () => on_page({}, async (page) => {
+    test(`layers and rows are those of diff: ${hash}`, () => on_page(chromium, {}, async (page) => {
       await view(page, url, hash);
       const rows = said.tables[table];
       const layers = await page.locator('.growth-legend li bdi').evaluateAll((all) => all.map((each) => each.title));
@@ -90,7 +80,7 @@ describe('over time', () => {
       assert.ok(first.includes(`+${write(grown(best[series]))}`), first);
     }));
 
-  test('a click on a part leads to what grew between its two dumps', () => on_page({}, async (page) => {
+  test('a click on a part leads to what grew between its two dumps', () => on_page(chromium, {}, async (page) => {
     await view(page, url, '#/timeline?table=types');
     const part = page.locator('.growth-part[aria-label^="System.Byte[]"]').nth(0);
     assert.match(await part.getAttribute('aria-label'), /^System\.Byte\[\]: .* from demo-1\.json to demo-2\.json$/);
@@ -116,7 +106,7 @@ describe('over time', () => {
     assert.equal(await page.getByLabel('To', { exact: true }).locator('option[disabled]').count(), 1); // the first is not behind itself
   }));
 
-  test('keys go over parts, and open them', () => on_page({}, async (page) => {
+  test('keys go over parts, and open them', () => on_page(chromium, {}, async (page) => {
     await view(page, url, '#/timeline');
     const stops = await page.locator('.growth-part[tabindex="0"]').count();
     assert.equal(stops, 1); // for Tab, the chart is one stop
@@ -141,7 +131,7 @@ describe('over time', () => {
     assert.match(page.url(), /#\/diff\?from=0&to=1&filter=/);
   }));
 
-  test('the switch keeps the table that is shown, and the dumps lead to what grew since the one before', () => on_page({}, async (page) => {
+  test('the switch keeps the table that is shown, and the dumps lead to what grew since the one before', () => on_page(chromium, {}, async (page) => {
     await view(page, url, '#/timeline?table=types');
     const by_number = page.getByRole('group', { name: 'Show' }).getByRole('button', { name: 'Objects' });
     await by_number.click();
@@ -158,7 +148,7 @@ describe('over time', () => {
     assert.match(await page.locator('main').innerText(), /From .*demo-2\.json .* to .*demo-3\.gcdump/);
   }));
 
-  test('a colour is its name\u2019s, whatever else is shown', () => on_page({}, async (page) => {
+  test('a colour is its name\u2019s, whatever else is shown', () => on_page(chromium, {}, async (page) => {
     const colours = async () => Object.fromEntries(await page.locator('.growth-legend li').evaluateAll((all) => all.map((each) => [each.querySelector('bdi').title, each.querySelector('.swatch').style.backgroundColor])));
     await view(page, url, '#/timeline?table=types');
     const by_bytes = await colours();
@@ -170,7 +160,7 @@ describe('over time', () => {
     assert.ok(new Set(Object.values(by_bytes)).size > 4);
   }));
 
-  test('fits a window of 400 pixels', () => on_page({ width: 400 }, async (page) => {
+  test('fits a window of 400 pixels', () => on_page(chromium, { width: 400 }, async (page) => {
     for (const hash of ['#/timeline', '#/timeline?table=types&as=count', '#/diff?from=0&to=2']) {
       await view(page, url, hash);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -185,7 +175,7 @@ test('one dump, or two, have no course', async () => {
   const two = await serve({ options: ['--against', sample] });
   try {
     await ready(two.url);
-    await on_page({}, async (page) => {
+    await on_page(chromium, {}, async (page) => {
       await view(page, two.url, '#/diff');
       assert.equal(await page.getByRole('link', { name: 'Over time' }).count(), 0);
       assert.equal(await page.getByLabel('To', { exact: true }).count(), 0);
